@@ -1,0 +1,53 @@
+"""The errors of worldcoder, one tree.
+
+    WorldcoderError
+    ├── ValueFormError        a state, object or action that is not well formed
+    ├── WorldError            an environment that is unknown, cannot be built or breaks its contract
+    │   ├── UnknownEnvironment
+    │   └── LevelFormatError  a level file that cannot be read: says the line
+    ├── ProgramError          a program that does not load or fails when it runs
+    ├── ModelFormatError      a saved model that cannot be read
+    ├── RunError              a run directory that cannot be written, read or resumed
+    └── UsageError            arguments of a command that do not fit
+
+Every message says what was got, what was expected and what to do. The command line prints the message on
+one line; a traceback comes only with `--debug`.
+"""
+
+from __future__ import annotations
+
+
+class WorldcoderError(Exception):
+    """The root: catch this to catch everything worldcoder raises on purpose."""
+
+
+class ValueFormError(WorldcoderError, ValueError):
+    """A state, object, action or goal that is not well formed."""
+
+
+class WorldError(WorldcoderError):
+    """An environment that cannot be built or that breaks its contract."""
+
+
+class UnknownEnvironment(WorldError, LookupError):
+    """No environment has this name."""
+
+
+class LevelFormatError(WorldError, ValueError):
+    """A level file that cannot be read; the message names the line."""
+
+
+class ProgramError(WorldcoderError):
+    """A program that does not load, or that fails when it runs."""
+
+
+class ModelFormatError(WorldcoderError):
+    """A saved model that cannot be read."""
+
+
+class RunError(WorldcoderError):
+    """A run directory that cannot be written, read or resumed."""
+
+
+class UsageError(WorldcoderError):
+    """Arguments that do not fit the command."""
