@@ -1,0 +1,139 @@
+"""The environments that have a name, and `make`, which builds any environment from a spec."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, overload
+
+from worldcoder.envs import factories
+from worldcoder.envs.contract import Environment
+from worldcoder.envs.factories import Factory, Option
+from worldcoder.errors import UnknownEnvironment, WorldError
+
+F = TypeVar("F", bound=Factory)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What can be said about an environment without building it.
+
+    name: as `make` takes it. description: one line. usage: the forms of a spec, `sokoban[:FILE[#LEVEL]]`.
+    example: a spec that works as it stands. options: the keyword arguments of `make`.
+    """
+
+    name: str
+    description: str
+    usage: str
+    example: str
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Registered:
+    factory: Factory | str  # "module:name" is imported when it is asked for
+    usage: str
+    example: str
+
+
+_registered: dict[str, _Registered] = {}
+
+
+@overload
+def register(name: str, factory: Factory | str, *, usage: str = "", example: str = "") -> None: ...
+@overload
+def register(name: str, *, usage: str = "", example: str = "") -> Callable[[F], F]: ...
+def register(name: str, factory: Factory | str | None = None, *, usage: str = "", example: str = "") -> Any:
+    """Give an environment a name: `register("mine", make_env)`, or `@register("mine")` above the factory.
+
+    factory: a callable that returns an Environment, or "module:name" to import it only when it is needed.
+    Its docstring's first line is the description, its keyword parameters are the options; a positional-only
+    first parameter receives the text of `mine:text`, or None.
+
+    Raises WorldError when the name is taken or holds a colon.
+    """
+    if factory is None:
+
+        def decorate(function: F) -> F:
+            register(name, function, usage=usage, example=example)
+            return function
+
+        return decorate
+    if not name or ":" in name:
+        raise WorldError(f"an environment's name has no colon and is not empty, got {name!r}")
+    known = _registered.get(name)
+    if known is not None and known.factory != factory:
+        raise WorldError(f"the name {name!r} is taken by another environment; choose another")
+    _registered[name] = _Registered(factory, usage or name, example or name)
+    return None
+
+
+def names() -> tuple[str, ...]:
+    """The names of the registered environments, in alphabetical order."""
+    return tuple(sorted(_registered))
+
+
+def entries() -> tuple[Entry, ...]:
+    """What there is to say about every registered environment, in the order of `names`."""
+    return tuple(describe(name) for name in names())
+
+
+def describe(spec: str) -> Entry:
+    """What can be said about the environment of a spec without building it.
+
+    Raises UnknownEnvironment as `make` does.
+    """
+    name = spec.partition(":")[0]
+    known = _registered.get(name)
+    factory, _ = _find(spec)
+    description = (inspect.getdoc(factory) or "").partition("\n")[0].strip()
+    if known is None:
+        return Entry(spec, description, spec, spec, factories.options(factory))
+    return Entry(name, description, known.usage, known.example, factories.options(factory))
+
+
+def make(spec: str, /, **options: Any) -> Environment:
+    """Build an environment.
+
+    spec: a registered name (`sokoban`), a name and what it takes (`sokoban:levels.xsb#7`,
+    `minigrid:DoorKey-8x8`), or a factory of yours: `package.module:factory`, `path/to/file.py:factory`, or
+    `file:factory` for a file of the current folder. A registered name comes first; write `./name.py:factory`
+    for a file that shares one.
+    options: keyword arguments of the factory; text is converted to the type that the factory declares.
+
+    Raises UnknownEnvironment when nothing has this name, WorldError when it cannot be built or an option does
+    not fit. Both name what there is instead.
+    """
+    factory, folder = _find(spec)
+    name, colon, text = spec.partition(":")
+    with factories.importable(folder):
+        return factories.call(spec, factory, text if colon and name in _registered else None, options)
+
+
+def _find(spec: str) -> tuple[Factory, Any]:
+    if not isinstance(spec, str) or not spec.strip():
+        raise UnknownEnvironment(f"expected an environment such as {names()[0]!r}, got {spec!r}")
+    name = spec.partition(":")[0]
+    known = _registered.get(name)
+    if known is None:
+        guess = factories.suggestion(name, names())
+        if ":" not in spec:
+            raise UnknownEnvironment(
+                f"no environment is called {spec!r}{guess}; there are: {', '.join(names())};"
+                " your own is given as module:factory"
+            )
+        try:
+            return factories.load(spec)
+        except UnknownEnvironment as error:
+            if guess:
+                raise UnknownEnvironment(f"no environment is called {name!r}{guess}") from error
+            raise
+    if not isinstance(known.factory, str):
+        return known.factory, None
+    module, _, attribute = known.factory.partition(":")
+    return getattr(importlib.import_module(module), attribute), None
+
+
+register("sokoban", "worldcoder.envs.sokoban:make_env", usage="sokoban[:FILE[#LEVEL]]")
