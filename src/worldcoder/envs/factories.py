@@ -68,7 +68,8 @@ class Option:
                     return kind(text)
             except ValueError:
                 continue
-        raise WorldError(f"option {self.name}={text}: expected {self.type or 'another type'}")
+        example = " (true or false)" if bool in kinds else ""
+        raise WorldError(f"option {self.name}={text}: expected {self.type}{example}")
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:
@@ -222,7 +223,7 @@ def _from_package(spec: str, place: str) -> types.ModuleType:
     except ModuleNotFoundError as error:
         if error.name and (place == error.name or place.startswith(error.name + ".")):
             raise UnknownEnvironment(
-                f"{spec}: no module {error.name!r} and no file {place}.py in this folder;"
+                f"{spec}: no module {error.name!r} and no file {place.replace('.', '/')}.py in this folder;"
                 " check the spelling, or give the path as path/to/file.py:factory"
             ) from error
         raise WorldError(f"{spec}: {place} does not load: {one_line(error)}") from error
@@ -249,10 +250,10 @@ def importable(folder: Path | None) -> Iterator[None]:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'that'?` when something like it is known, else nothing."""
+    """` (did you mean 'that'?)` when something like it is known, else nothing."""
     by_lower = {k.lower(): k for k in known}
     close = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean {by_lower[close[0]]!r}?" if close else ""
+    return f" (did you mean {by_lower[close[0]]!r}?)" if close else ""
 
 
 def one_line(error: BaseException) -> str:

@@ -137,3 +137,4 @@ def _find(spec: str) -> tuple[Factory, Any]:
 
 
 register("sokoban", "worldcoder.envs.sokoban:make_env", usage="sokoban[:FILE[#LEVEL]]")
+register("minigrid", "worldcoder.envs.minigrid:make_env", usage="minigrid:ID", example="minigrid:DoorKey-8x8")

@@ -1,0 +1,282 @@
+"""Contract tests for what users of worldcoder add to it.
+
+from worldcoder.testing import check_environment
+
+def test_my_world():
+    check_environment(make_env)
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from worldcoder.envs.contract import Environment, Start, Step
+from worldcoder.errors import WorldError
+from worldcoder.world.values import Action, Goal, State
+
+__all__ = ["Checked", "check_environment"]
+
+_Known = dict[tuple[Goal, State, Action], tuple[str, Step]]
+"""What every state and action led to under a goal, and where that was seen."""
+
+_UNKNOWN = Action("an action that no world has")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a passed check has seen.
+
+    steps: how many were taken. ended: whether any episode ended, so that the rule on stepping after the end
+    was put to the test. branched: whether `copy.deepcopy` is supported, so that branches were compared.
+    """
+
+    steps: int
+    ended: bool
+    branched: bool
+
+
+def check_environment(
+    factory: Callable[[], Environment], *, seeds: Iterable[int] = range(3), steps: int = 60
+) -> Checked:
+    """Check an environment against its contract.
+
+    factory: builds a fresh environment. seeds: the episodes to try. steps: random actions in each.
+
+    Checked are: that `reset` is reproducible; that everything returned has the right type; that no state
+    changes after it was returned; that `actions` is a function of the state; that two environments with one
+    seed and the same actions agree; that a state and an action decide what comes next; that a wrong call
+    raises WorldError and changes nothing; and, where `copy.deepcopy` works, that a copy is independent.
+
+    Raises AssertionError, which says what broke and where.
+    """
+    known: _Known = {}
+    walks = [_Walk(factory, seed, known).go(steps) for seed in seeds]
+    _require(bool(walks) and steps > 0, "check_environment: expected at least one seed and one step")
+    return Checked(
+        steps=sum(len(walk.taken) for walk in walks),
+        ended=any(walk.ended for walk in walks),
+        branched=any(walk.branched for walk in walks),
+    )
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise AssertionError(message)
+
+
+def _require_refusal(environment: Environment, action: Action, when: str) -> None:
+    try:
+        step = environment.step(action)
+    except WorldError:
+        return
+    except Exception as error:
+        raise AssertionError(f"{when}: expected WorldError, got {type(error).__name__}: {error}") from error
+    raise AssertionError(f"{when}: expected WorldError, got {step!r}")
+
+
+def _act(environment: Environment, action: Action, where: str) -> Step:
+    try:
+        return environment.step(action)
+    except Exception as error:
+        raise AssertionError(
+            f"step({action}), {where}: an action of actions(state) raised {type(error).__name__}: {error}"
+        ) from error
+
+
+class _Walk:
+    """One episode of random actions, checked at every step."""
+
+    def __init__(self, factory: Callable[[], Environment], seed: int, known: _Known) -> None:
+        self.factory = factory
+        self.seed = seed
+        self.taken: list[tuple[Action, Step]] = []
+        self.ended = False
+        self.branched = False
+        self._rng = random.Random(seed)
+        self._returned: list[tuple[State, Any, str]] = []  # every state, as it read when it was returned
+        self._known = known
+
+    def go(self, steps: int) -> _Walk:
+        environment = self.factory()
+        start = self._reset(environment)
+        elsewhere = self.factory()
+        self._check_start(elsewhere.reset(self.seed + 1), f"reset({self.seed + 1})")
+        state = start.state
+        twin: Environment | None = None
+        branch_at = self._rng.randrange(min(steps, 8))
+        for i in range(steps):
+            actions = self._actions(environment, elsewhere, state, i)
+            if i == 0:
+                _require_refusal(self.factory(), actions[0], "step() before reset()")
+                # Nothing is compared here: if the refused action did something, the replay will differ.
+                _require_refusal(environment, _UNKNOWN, f"step() with an unknown action, {self._place(i)}")
+            if i == branch_at:
+                twin = self._branch(environment, actions)
+            action = self._rng.choice(actions)
+            step = self._step(environment, action, i)
+            self._check_decided((start.goal, state, action), step, self._place(i))
+            state = step.state
+            if step.done or step.truncated:
+                self.ended = True
+                _require_refusal(environment, action, f"step() after the end, {self._place(i + 1)}")
+                break
+        for kept, text, when in self._returned:
+            _require(
+                kept.to_json() == text,
+                f"the state returned by {when} changed afterwards: it was {text}, it is {kept.to_json()};"
+                " build new objects instead of changing returned ones",
+            )
+        if twin is not None:
+            self._check_twin(twin, branch_at)
+        self._check_replay(environment, start, "the same environment after another reset")
+        self._check_replay(self.factory(), start, "a second environment")
+        return self
+
+    def _place(self, i: int) -> str:
+        return f"seed {self.seed}, step {i}"
+
+    # ── one call at a time ───────────────────────────────────────────────────────────────────────────────
+
+    def _reset(self, environment: Environment) -> Start:
+        start = environment.reset(self.seed)
+        when = f"reset({self.seed})"
+        self._check_start(start, when)
+        self._returned.append((start.state, start.state.to_json(), when))
+        return start
+
+    def _check_start(self, start: Start, when: str) -> None:
+        _require(isinstance(start, Start), f"{when}: expected Start, got {type(start).__name__}")
+        _require(
+            isinstance(start.state, State), f"{when}: expected a State, got {type(start.state).__name__}"
+        )
+        _require(
+            isinstance(start.goal, str) and bool(start.goal.strip()),
+            f"{when}: expected the goal to be a sentence, got {start.goal!r}",
+        )
+
+    def _actions(
+        self, environment: Environment, elsewhere: Environment, state: State, i: int
+    ) -> Sequence[Action]:
+        when = f"actions(state), {self._place(i)}"
+        actions = environment.actions(state)
+        _require(
+            isinstance(actions, Sequence) and not isinstance(actions, str),
+            f"{when}: expected a sequence, which has an order, got {type(actions).__name__}",
+        )
+        _require(len(actions) > 0, f"{when}: expected at least one action, got none")
+        for action in actions:
+            _require(isinstance(action, Action), f"{when}: expected Action values, got {action!r}")
+        _require(len(set(actions)) == len(actions), f"{when}: an action is listed twice: {_names(actions)}")
+        again = environment.actions(state)
+        _require(
+            list(again) == list(actions),
+            f"{when}: got {_names(actions)}, then {_names(again)} when asked again",
+        )
+        other = elsewhere.actions(state)
+        _require(
+            list(other) == list(actions),
+            f"{when}: got {_names(actions)}, but {_names(other)} from an environment in another state;"
+            " actions may depend on the state that is given and on nothing else",
+        )
+        return actions
+
+    def _step(self, environment: Environment, action: Action, i: int) -> Step:
+        when = f"step({action}), {self._place(i)}"
+        step = _act(environment, action, self._place(i))
+        _require(isinstance(step, Step), f"{when}: expected Step, got {type(step).__name__}")
+        _require(isinstance(step.state, State), f"{when}: expected a State, got {type(step.state).__name__}")
+        _require(
+            type(step.reward) in (int, float) and math.isfinite(step.reward),
+            f"{when}: expected the reward to be a finite float, got {step.reward!r}"
+            f" ({type(step.reward).__name__})",
+        )
+        for field in ("done", "truncated"):
+            value = getattr(step, field)
+            _require(
+                type(value) is bool,
+                f"{when}: expected {field} to be a bool, got {value!r} ({type(value).__name__})",
+            )
+        self.taken.append((action, step))
+        self._returned.append((step.state, step.state.to_json(), when))
+        return step
+
+    # ── over several calls ───────────────────────────────────────────────────────────────────────────────
+
+    def _check_decided(self, case: tuple[Goal, State, Action], step: Step, place: str) -> None:
+        """A state and an action decide the next state, the reward and done, though not truncated."""
+        earlier, before = self._known.setdefault(case, (place, step))
+        difference = _difference(before, step)
+        _require(
+            difference is None,
+            f"step({case[2]}), {place}: the same state and action gave something else at {earlier}:"
+            f" {difference}; what decides it has to be in the state",
+        )
+
+    def _branch(self, environment: Environment, actions: Sequence[Action]) -> Environment | None:
+        """A copy to come back to, after another copy has gone its own way; None where copying fails."""
+        try:
+            twin, stray = copy.deepcopy(environment), copy.deepcopy(environment)
+        except Exception:  # a world need not be copyable
+            return None
+        self.branched = True
+        for _ in range(5):
+            step = _act(
+                stray, self._rng.choice(actions), f"a copy.deepcopy at {self._place(len(self.taken))}"
+            )
+            actions = stray.actions(step.state)
+            if step.done or step.truncated:
+                break
+        return twin
+
+    def _check_twin(self, twin: Environment, since: int) -> None:
+        """Whatever the original and another copy have done since, a copy goes on from where it was made."""
+        for i, (action, step) in enumerate(self.taken[since:], start=since):
+            difference = _difference(step, _act(twin, action, f"a copy.deepcopy of step {since}"), time=True)
+            _require(
+                difference is None,
+                f"step({action}), {self._place(i)}: a copy made by copy.deepcopy at step {since} disagrees:"
+                f" {difference}; a copy has to share nothing that changes, or refuse to be made",
+            )
+
+    def _check_replay(self, environment: Environment, start: Start, who: str) -> None:
+        again = environment.reset(self.seed)
+        _require(
+            again.goal == start.goal,
+            f"reset({self.seed}): {who} has the goal {again.goal!r}, not {start.goal!r}",
+        )
+        _require(
+            again.state == start.state,
+            f"reset({self.seed}): {who} starts in another state: {_states(start.state, again.state)}",
+        )
+        for i, (action, step) in enumerate(self.taken):
+            difference = _difference(step, _act(environment, action, f"{who}, {self._place(i)}"), time=True)
+            _require(
+                difference is None,
+                f"step({action}), {self._place(i)}: {who} disagrees: {difference}; a world has to be"
+                " deterministic, refused actions and copies must leave it as it is",
+            )
+
+
+def _difference(one: Step, other: Step, *, time: bool = False) -> str | None:
+    """How two steps differ, or None; `truncated`, which is a matter of time, counts only if asked for."""
+    for field in ("reward", "done", "truncated")[: 3 if time else 2]:
+        if getattr(one, field) != getattr(other, field):
+            return f"{field} was {getattr(one, field)!r}, then {getattr(other, field)!r}"
+    return None if one.state == other.state else _states(one.state, other.state)
+
+
+def _states(one: State, other: State) -> str:
+    """The lines in which two states differ."""
+    left, right = str(one).splitlines(), str(other).splitlines()
+    only_left = [line for line in left if line not in right]
+    only_right = [line for line in right if line not in left]
+    return f"there was {'; '.join(only_left[:3]) or 'less'}, then {'; '.join(only_right[:3]) or 'less'}"
+
+
+def _names(actions: Iterable[Action]) -> str:
+    return f"[{', '.join(map(str, actions))}]"
