@@ -26,7 +26,7 @@ from worldcoder.world.values import Obj, Ref, State, _value_problem
 
 Row = tuple[Any, ...]
 Snapshot = tuple["Row | None", ...]
-"""A state relative to the live state it came from: one row per object that ever changed, None where absent."""
+"""A state relative to the live state it came from: one row per object that ever changed, None if absent."""
 
 _ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "absent"})()
 _ADDED: Any = object()
@@ -37,7 +37,19 @@ _ITEMS: Any = object()  # first entry of the row of an object whose set of attri
 class LiveObj:
     """An object of the live state. Read and write its attributes: `box.x += 1`."""
 
-    __slots__ = ("__dict__", "_alive", "_cell", "_fields", "_initial", "_live", "_place", "_row", "_slot", "_z", "name")
+    __slots__ = (
+        "__dict__",
+        "_alive",
+        "_cell",
+        "_fields",
+        "_initial",
+        "_live",
+        "_place",
+        "_row",
+        "_slot",
+        "_z",
+        "name",
+    )
 
     kind: str
     name: str | None
@@ -111,7 +123,10 @@ class LiveState:
         self._irregular: set[LiveObj] = set()
         self._identified: set[LiveObj] = set()
         self._changes: list[tuple[LiveObj, Row | None, int]] = []
+        self.has_references = False
         self._hash = 0
+        self._sums, self._sums_at = 0, 0
+        self._sums_of: tuple[str, ...] | None = None
         slots = [self._new_slot(o.kind, o.name, o.attributes) for o in state.objects]
         by_name = {o.name: o for o in slots}
         for o, live in zip(state.objects, slots, strict=True):
@@ -120,6 +135,7 @@ class LiveState:
                     target = by_name[value.target] if isinstance(value.target, str) else slots[value.target]
                     live.__dict__[attribute] = target
                     self._identified.add(target)
+                    self.has_references = True
         for live in slots:
             row = self._row_of(live)
             self._install(live, row)
@@ -349,7 +365,7 @@ class LiveState:
                 for a, v in o.attributes.items()
             }
             for v in values.values():
-                if isinstance(v, LiveObj) and v not in self._identified:
+                if isinstance(v, LiveObj):
                     self._identify(v)
             ordered = self._ordered(slot, o.kind, values)
             row = tuple(ordered.values())
@@ -389,15 +405,83 @@ class LiveState:
             numbers[obj._place] = z
         return numbers
 
+    def values_before(self) -> dict[LiveObj, dict[str, Any] | None]:
+        """What each written object was at the last `restore`, with those that refer to them; None: absent."""
+        before: dict[LiveObj, dict[str, Any] | None] = {}
+        for obj, attribute, old in reversed(self._log):
+            if obj._row is None:
+                before[obj] = None
+            elif attribute is _ADDED:
+                before[obj] = dict(old)
+            else:
+                values = before.get(obj)
+                if values is None:
+                    values = before[obj] = dict(obj.__dict__)
+                if attribute is not _REMOVED:
+                    if old is _ABSENT:
+                        values.pop(attribute, None)
+                    else:
+                        values[attribute] = old
+        if self._identified and before:
+            for obj in self._slots:
+                if obj._alive and obj not in before:
+                    values = obj.__dict__
+                    if any(isinstance(v, LiveObj) and v in before for v in values.values()):
+                        before[obj] = dict(values)
+        return before
+
     @property
     def changes(self) -> list[tuple[LiveObj, Row | None, int]]:
         """What differs since the last `restore`, as of `settle`: (object, its row or None, its number)."""
         return self._changes
 
     @property
+    def irregular(self) -> bool:
+        """Whether some object changed its kind or its set of attributes, or has others than its kind."""
+        return bool(self._irregular)
+
+    @property
+    def writes(self) -> int:
+        """How many writes were logged since the last `restore` or `undo`."""
+        return len(self._log)
+
+    def fingerprint(self, kinds: tuple[str, ...]) -> tuple[int, ...]:
+        """What the objects of some kinds were before and are after the step that was settled, as numbers."""
+        if self._sums_of is not kinds or self._sums_at != self._hash:
+            wanted = set(kinds)
+            self._sums_of, self._sums_at = kinds, self._hash
+            self._sums = sum([o._z for o in self._dynamic if o._row is not None and o.kind in wanted])
+        delta = 0
+        for obj, _, z in self._changes:
+            if obj.kind in kinds:
+                delta += z - obj._z
+        return self._sums, delta
+
+    @property
     def exact_hash(self) -> bool:
         """Whether equal states always have equal hashes here: no object is identified or irregular."""
         return not self._irregular and all(o.name is not None for o in self._identified)
+
+    def become(self, state: State) -> None:
+        """Make the current state equal to a value, as writes that `undo` rolls back."""
+        wanted = self.snapshot_of(state)
+        for obj, row in zip(self._dynamic, wanted, strict=True):
+            if row is obj._row or row == obj._row:
+                continue
+            if obj._alive:
+                self._log.append((obj, _REMOVED, None))
+                _set_alive(obj, False)
+                self._collect(obj.kind)
+            if row is not None:
+                self._log.append((obj, _ADDED, dict(obj.__dict__)))
+                self._fill(obj, row)
+                _set_alive(obj, True)
+                self._collect(obj.kind)
+            self._stale.add(obj)
+
+    def __deepcopy__(self, memo: object) -> LiveState:
+        """A state of its own, for programs that copy what they get and return the copy."""
+        return LiveState(self.freeze())
 
     def freeze(self) -> State:
         """The current state as a value; raises ProgramError if it is not a well-formed state."""
@@ -493,14 +577,16 @@ class LiveState:
             if isinstance(value, LiveObj):
                 if value._live is not self:
                     raise self._bad_value(obj)
-                if value not in self._identified:
-                    self._identify(value)
+                self._identify(value)
             elif _value_problem(value, reference=False):
                 raise self._bad_value(obj)
         return self._number(self._row_of(obj))
 
     def _identify(self, obj: LiveObj) -> None:
         """From now on this object is told apart from others like it: something refers to it."""
+        self.has_references = True
+        if obj in self._identified:
+            return
         self._identified.add(obj)
         if obj._row is not None:
             row = (*obj._row, obj)

@@ -1,0 +1,206 @@
+"""Condition φ1: does a program reproduce every recorded transition exactly?"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from worldcoder.errors import ProgramError
+from worldcoder.programs.model import ANY_GOAL
+from worldcoder.programs.simulator import Prediction, RewardFunction, TransitionFunction
+from worldcoder.world.live import LiveState, Snapshot
+from worldcoder.world.values import Goal, State, Transition
+
+TOLERANCE = 1e-9
+"""Rewards that differ by no more than this are the same."""
+
+What = Literal["state", "reward", "done", "error"]
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """A recorded transition that a program does not reproduce.
+
+    index: of the transition. what: which part differs first; "error" if a program failed, then `error` says
+    how. predicted, observed: two states, two rewards or two bools; None where a program failed.
+    """
+
+    index: int
+    what: What
+    predicted: State | float | bool | None
+    observed: State | float | bool | None
+    error: str | None = None
+
+
+@dataclass
+class _Case:
+    index: int
+    transition: Transition
+    before: Snapshot
+    after: int
+
+
+@dataclass
+class _Group:
+    """Transitions that share most of their objects, on one live state."""
+
+    live: LiveState
+    last: State
+    cases: list[_Case] = field(default_factory=list)
+    exact: bool = True
+
+
+class Check:
+    """Recorded transitions, prepared once, to hold programs against.
+
+    Transitions of one episode share a live state, so that what never changes is loaded once.
+    """
+
+    def __init__(self, transitions: Iterable[Transition] = ()) -> None:
+        self._groups: list[_Group] = []
+        self._transitions: list[Transition] = []
+        for transition in transitions:
+            self.add(transition)
+
+    def __len__(self) -> int:
+        return len(self._transitions)
+
+    @property
+    def transitions(self) -> Sequence[Transition]:
+        """All of them, in the order they were added; a mismatch's index points here."""
+        return self._transitions
+
+    def add(self, transition: Transition) -> None:
+        """Prepare one more transition."""
+        group = self._group(transition.state)
+        live = group.live
+        before = live.snapshot_of(transition.state)
+        after = live.hash_of(live.snapshot_of(transition.next_state))
+        group.cases.append(_Case(len(self._transitions), transition, before, after))
+        group.last = transition.next_state
+        self._transitions.append(transition)
+
+    def _group(self, state: State) -> _Group:
+        """The group of the last transition if the state is like it, else another alike, else a new one."""
+        for group in reversed(self._groups[-8:]):
+            if group.last == state or _alike(group.last, state):
+                return group
+        self._groups.append(_Group(LiveState(state), state))
+        return self._groups[-1]
+
+    def run(
+        self,
+        transition: TransitionFunction | None,
+        rewards: Mapping[Goal, RewardFunction],
+        *,
+        stop_after: int | None = None,
+    ) -> list[Mismatch]:
+        """The transitions that are not reproduced, in order, one mismatch each.
+
+        transition: None takes the recorded next states for granted, and only rewards are compared.
+        rewards: by goal, "*" for any; goals without a program are not compared.
+        stop_after: stop at so many mismatches (of the groups looked at so far).
+        """
+        found: list[Mismatch] = []
+        for group in self._groups:
+            for reward in rewards.values():
+                reward.forget()
+            for case in group.cases:
+                mismatch = self._run_case(group, case, transition, rewards)
+                if mismatch is not None:
+                    found.append(mismatch)
+                    if stop_after is not None and len(found) >= stop_after:
+                        return found
+        found.sort(key=lambda m: m.index)
+        return found
+
+    def _run_case(
+        self,
+        group: _Group,
+        case: _Case,
+        transition: TransitionFunction | None,
+        rewards: Mapping[Goal, RewardFunction],
+    ) -> Mismatch | None:
+        live, recorded = group.live, case.transition
+        live.restore(case.before)
+        try:
+            if transition is None:
+                live.become(recorded.next_state)
+                live.settle()
+            else:
+                transition(live, recorded.action)
+                if live.settle() != case.after:
+                    state = live.freeze()
+                    if live.exact_hash or state != recorded.next_state:
+                        return Mismatch(case.index, "state", state, recorded.next_state)
+            reward = rewards.get(recorded.goal) or rewards.get(ANY_GOAL)
+            if reward is not None:
+                gained, done = reward(live, recorded.action)
+                if abs(gained - recorded.reward) > TOLERANCE:
+                    return Mismatch(case.index, "reward", gained, recorded.reward)
+                if done != recorded.done:
+                    return Mismatch(case.index, "done", done, recorded.done)
+        except ProgramError as error:
+            return Mismatch(case.index, "error", None, None, str(error))
+        finally:
+            live.undo()
+        return None
+
+
+def _alike(one: State, other: State) -> bool:
+    """Whether two states share enough objects to be worth one live state."""
+    return len(one) == len(other)
+
+
+def check_pure(
+    check: Check,
+    transition: TransitionFunction,
+    rewards: Mapping[Goal, RewardFunction],
+    *,
+    rng: random.Random,
+    sample: int = 200,
+) -> Mismatch | None:
+    """A transition whose prediction depends on what was computed before it, or None.
+
+    A program must be a function of its arguments. One that keeps something between calls or draws random
+    numbers is caught if a sample, computed again in other orders, comes out differently. In the mismatch,
+    `predicted` is what came out first, `observed` what came out later.
+    """
+    cases = [(group, case) for group in check._groups for case in group.cases]
+    cases = rng.sample(cases, min(sample, len(cases)))
+    first = {case.index: _outcome(group, case, transition, rewards) for group, case in cases}
+    rule = "the same call gave another result later: a program keeps nothing between calls, draws no numbers"
+    for order in (cases[::-1], cases, rng.sample(cases, len(cases))):
+        for group, case in order:
+            before, again = first[case.index], _outcome(group, case, transition, rewards)
+            if before.error != again.error:
+                text = f"{rule} (first: {before.error or 'no error'}; then: {again.error or 'no error'})"
+                return Mismatch(case.index, "error", before.state, again.state, text)
+            if before.state != again.state:
+                return Mismatch(case.index, "state", before.state, again.state, rule)
+            if before.reward != again.reward:
+                return Mismatch(case.index, "reward", before.reward, again.reward, rule)
+            if before.done != again.done:
+                return Mismatch(case.index, "done", before.done, again.done, rule)
+    return None
+
+
+def _outcome(
+    group: _Group, case: _Case, transition: TransitionFunction, rewards: Mapping[Goal, RewardFunction]
+) -> Prediction:
+    """What is predicted for a case, with nothing remembered."""
+    live, recorded = group.live, case.transition
+    live.restore(case.before)
+    try:
+        transition(live, recorded.action)
+        live.settle()
+        state = live.freeze()
+        reward = rewards.get(recorded.goal) or rewards.get(ANY_GOAL)
+        gained, done = reward.fresh(live, recorded.action) if reward is not None else (0.0, False)
+    except ProgramError as error:
+        return Prediction(None, 0.0, False, str(error))
+    finally:
+        live.undo()
+    return Prediction(state, gained, done)
