@@ -54,9 +54,10 @@ def check_environment(
 
     Raises AssertionError, which says what broke and where.
     """
+    seeds = list(seeds)
+    _require(bool(seeds) and steps > 0, "check_environment: expected at least one seed and one step")
     known: _Known = {}
     walks = [_Walk(factory, seed, known).go(steps) for seed in seeds]
-    _require(bool(walks) and steps > 0, "check_environment: expected at least one seed and one step")
     return Checked(
         steps=sum(len(walk.taken) for walk in walks),
         ended=any(walk.ended for walk in walks),
@@ -107,16 +108,8 @@ class _Walk:
         elsewhere = self.factory()
         self._check_start(elsewhere.reset(self.seed + 1), f"reset({self.seed + 1})")
         state = start.state
-        twin: Environment | None = None
-        branch_at = self._rng.randrange(min(steps, 8))
         for i in range(steps):
             actions = self._actions(environment, elsewhere, state, i)
-            if i == 0:
-                _require_refusal(self.factory(), actions[0], "step() before reset()")
-                # Nothing is compared here: if the refused action did something, the replay will differ.
-                _require_refusal(environment, _UNKNOWN, f"step() with an unknown action, {self._place(i)}")
-            if i == branch_at:
-                twin = self._branch(environment, actions)
             action = self._rng.choice(actions)
             step = self._step(environment, action, i)
             self._check_decided((start.goal, state, action), step, self._place(i))
@@ -125,20 +118,20 @@ class _Walk:
                 self.ended = True
                 _require_refusal(environment, action, f"step() after the end, {self._place(i + 1)}")
                 break
-        for kept, text, when in self._returned:
-            _require(
-                kept.to_json() == text,
-                f"the state returned by {when} changed afterwards: it was {text}, it is {kept.to_json()};"
-                " build new objects instead of changing returned ones",
-            )
-        if twin is not None:
-            self._check_twin(twin, branch_at)
-        self._check_replay(environment, start, "the same environment after another reset")
-        self._check_replay(self.factory(), start, "a second environment")
+        self._check_kept()
+        self._replay(environment, start, "the same environment after another reset")
+        self._replay(self.factory(), start, "a second environment")
+        # From here on episodes are known to repeat, so a difference is the fault of what is tried in between.
+        self._check_refusals(start)
+        self._check_copies(start)
         return self
 
     def _place(self, i: int) -> str:
         return f"seed {self.seed}, step {i}"
+
+    def _moment(self) -> int:
+        """A step with something before it and something after, where there is one."""
+        return self._rng.randint(1, 8) % len(self.taken)
 
     # ── one call at a time ───────────────────────────────────────────────────────────────────────────────
 
@@ -217,33 +210,58 @@ class _Walk:
             f" {difference}; what decides it has to be in the state",
         )
 
-    def _branch(self, environment: Environment, actions: Sequence[Action]) -> Environment | None:
-        """A copy to come back to, after another copy has gone its own way; None where copying fails."""
-        try:
-            twin, stray = copy.deepcopy(environment), copy.deepcopy(environment)
-        except Exception:  # a world need not be copyable
-            return None
-        self.branched = True
-        for _ in range(5):
-            step = _act(
-                stray, self._rng.choice(actions), f"a copy.deepcopy at {self._place(len(self.taken))}"
-            )
-            actions = stray.actions(step.state)
-            if step.done or step.truncated:
-                break
-        return twin
-
-    def _check_twin(self, twin: Environment, since: int) -> None:
-        """Whatever the original and another copy have done since, a copy goes on from where it was made."""
-        for i, (action, step) in enumerate(self.taken[since:], start=since):
-            difference = _difference(step, _act(twin, action, f"a copy.deepcopy of step {since}"), time=True)
+    def _check_kept(self) -> None:
+        for state, text, when in self._returned:
             _require(
-                difference is None,
-                f"step({action}), {self._place(i)}: a copy made by copy.deepcopy at step {since} disagrees:"
-                f" {difference}; a copy has to share nothing that changes, or refuse to be made",
+                state.to_json() == text,
+                f"the state returned by {when} changed afterwards: it was {text}, it is {state.to_json()};"
+                " build new objects instead of changing returned ones",
             )
 
-    def _check_replay(self, environment: Environment, start: Start, who: str) -> None:
+    def _check_refusals(self, start: Start) -> None:
+        """A refused action changes nothing."""
+        environment = self.factory()
+        _require_refusal(environment, self.taken[0][0], "step() before reset()")
+        at = self._moment()
+
+        def refuse() -> None:
+            _require_refusal(environment, _UNKNOWN, f"step() with an unknown action, {self._place(at)}")
+
+        self._replay(environment, start, f"an environment that refused an action at step {at}", at, refuse)
+
+    def _check_copies(self, start: Start) -> None:
+        """Environment, copy and copy of the same moment each go their own way, where copying works."""
+        environment = self.factory()
+        at = self._moment()
+        copies: list[Environment] = []
+
+        def branch() -> None:
+            try:
+                copies.extend(copy.deepcopy(environment) for _ in range(2))
+            except Exception:  # a world need not be copyable
+                copies.clear()
+                return
+            state = self.taken[at - 1][1].state if at else start.state
+            for _ in range(20):  # the one copy acts until it is elsewhere, so that what is shared shows
+                action = self._rng.choice(copies[0].actions(state))
+                step = _act(copies[0], action, f"a copy made by copy.deepcopy at step {at}")
+                if step.state != state or step.done or step.truncated:
+                    return
+
+        self._replay(environment, start, f"an environment whose copy has acted since step {at}", at, branch)
+        if copies:
+            self.branched = True
+            self._compare(copies[1], f"a copy made by copy.deepcopy at step {at}", at)
+
+    def _replay(
+        self,
+        environment: Environment,
+        start: Start,
+        who: str,
+        at: int = 0,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
+        """Take the steps of the walk again, doing something else before step `at`."""
         again = environment.reset(self.seed)
         _require(
             again.goal == start.goal,
@@ -253,12 +271,18 @@ class _Walk:
             again.state == start.state,
             f"reset({self.seed}): {who} starts in another state: {_states(start.state, again.state)}",
         )
-        for i, (action, step) in enumerate(self.taken):
+        self._compare(environment, who, 0, at)
+        if meanwhile is not None:
+            meanwhile()
+        self._compare(environment, who, at)
+
+    def _compare(self, environment: Environment, who: str, since: int, until: int | None = None) -> None:
+        for i, (action, step) in enumerate(self.taken[since:until], start=since):
             difference = _difference(step, _act(environment, action, f"{who}, {self._place(i)}"), time=True)
             _require(
                 difference is None,
-                f"step({action}), {self._place(i)}: {who} disagrees: {difference}; a world has to be"
-                " deterministic, refused actions and copies must leave it as it is",
+                f"step({action}), {self._place(i)}: {who} disagrees: {difference};"
+                " the seed and the actions have to decide all that happens",
             )
 
 

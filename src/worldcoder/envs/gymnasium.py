@@ -63,7 +63,7 @@ class FromGymnasium:
             return State(self._objects(observation, info))
         except Exception as error:
             raise WorldError(
-                f"{self._name}: objects(observation, info) should return the state's Obj; got {one_line(error)}"
+                f"{self._name}: objects(observation, info) should return Obj values; got {one_line(error)}"
             ) from error
 
 

@@ -4,7 +4,9 @@ The state is read from the grid, not from the agent's view. The package's reward
 number of steps taken, which is no part of the state; here it is 1.0 unless `original_reward` is asked for.
 
 The six Dynamic-Obstacles worlds move their obstacles at random: the same seed and actions give the same
-episode, but a state and an action do not decide what comes next, and no program can predict them.
+episode, but a state and an action do not decide what comes next, and no program can predict them. Some BabyAI
+missions remember what the state does not hold: which part of "do this after you do that" is done, or which
+of two like objects was "on your left" at the start.
 """
 
 from __future__ import annotations

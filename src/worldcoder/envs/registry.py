@@ -108,6 +108,8 @@ def make(spec: str, /, **options: Any) -> Environment:
     """
     factory, folder = _find(spec)
     name, colon, text = spec.partition(":")
+    if name in _registered and colon and not text:
+        raise WorldError(f"{spec}: nothing after the colon; expected {_registered[name].usage}")
     with factories.importable(folder):
         return factories.call(spec, factory, text if colon and name in _registered else None, options)
 

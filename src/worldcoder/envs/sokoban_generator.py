@@ -65,6 +65,11 @@ def _cached(width: int, height: int, boxes: int, seed: int) -> Level:
     return level
 
 
+def forget_levels() -> None:
+    """Empty the levels kept in memory; those in the cache folder stay."""
+    _cached.cache_clear()
+
+
 def cache_folder() -> Path:
     """Where generated levels are kept: WORLDCODER_CACHE_DIR if it is set, else the user's cache folder."""
     root = os.environ.get("WORLDCODER_CACHE_DIR")
