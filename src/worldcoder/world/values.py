@@ -52,6 +52,8 @@ class Obj:
             raise ValueFormError(f"an object's kind is a non-empty str, got {kind!r}")
         if name is not None and not isinstance(name, str):
             raise ValueFormError(f"the name of a {kind} is a str or None, got {name!r}")
+        if "kind" in attributes:
+            raise ValueFormError(f"a {kind} cannot have an attribute 'kind'; rename it")
         for attribute, value in attributes.items():
             problem = _value_problem(value, reference=True)
             if problem:

@@ -1,0 +1,176 @@
+"""The small functions that emitted programs are written with; each program carries those it uses."""
+
+HELPERS: dict[str, str] = {
+    "only": '''
+def only(state, kind):
+    """The one object of a kind, or None."""
+    found = state.all(kind)
+    return found[0] if len(found) == 1 else None
+''',
+    "argument": '''
+def argument(state, action, index):
+    """What an argument of the action names: an object, or the word itself."""
+    word = action.args[index] if index < len(action.args) else None
+    found = state.named(word) if isinstance(word, str) else None
+    return word if found is None else found
+''',
+    "get": '''
+def get(obj, attribute):
+    """An attribute, or ... where there is no such object or attribute."""
+    return getattr(obj, attribute, ...)
+''',
+    "place_of": '''
+def place_of(obj):
+    """Where an object is."""
+    return (obj.x, obj.y)
+''',
+    "ahead": '''
+def ahead(obj, step, times=1):
+    """The place so many steps from an object; None where there is no step or no place."""
+    if obj is None or obj.x is None or step is None:
+        return None
+    return (obj.x + times * step[0], obj.y + times * step[1])
+''',
+    "beside": '''
+def beside(obj, dx, dy):
+    """The place a fixed way from an object."""
+    return None if obj.x is None else (obj.x + dx, obj.y + dy)
+''',
+    "things": '''
+def things(state, place, kind, *but):
+    """The objects of a kind at a place, without some."""
+    return [] if place is None else [o for o in state.at(*place, kind) if not any(o is b for b in but)]
+''',
+    "absent": '''
+def absent(state, place, kind, *but):
+    """Whether there is no object of a kind at a place."""
+    return place is not None and not any(all(o is not b for b in but) for o in state.at(*place, kind))
+''',
+    "empty": '''
+def empty(state, place, *but):
+    """Whether there is nothing at a place."""
+    return place is not None and not any(all(o is not b for b in but) for o in state.at(*place))
+''',
+    "occupied": '''
+def occupied(state, place, *but):
+    """Whether there is anything at a place."""
+    return place is not None and any(all(o is not b for b in but) for o in state.at(*place))
+''',
+    "passable": '''
+def passable(obj, mover):
+    """Whether something that looks like this was ever in one place with the mover."""
+    looks = [getattr(obj, attribute, None) for attribute in LOOKS.get(obj.kind, ())]
+    return (obj.kind, *[look for look in looks if isinstance(look, (bool, str))]) in PASSABLE[mover]
+''',
+    "free": '''
+def free(state, place, mover, *but):
+    """Whether nothing at a place stops a mover."""
+    return place is not None and all(passable(o, mover) for o in state.at(*place) if all(o is not b for b in but))
+''',
+    "blocked": '''
+def blocked(state, place, mover, *but):
+    """Whether something at a place stops a mover."""
+    return place is not None and not all(
+        passable(o, mover) for o in state.at(*place) if all(o is not b for b in but)
+    )
+''',
+    "bounds": '''
+def bounds(state):
+    """The box that all objects stand in."""
+    places = [(o.x, o.y) for o in state if getattr(o, "x", None) is not None]
+    xs, ys = [x for x, _ in places], [y for _, y in places]
+    return min(xs), min(ys), max(xs), max(ys)
+''',
+    "inside": '''
+def inside(state, place):
+    """Whether a place lies in the box that all objects stand in."""
+    if place is None:
+        return False
+    x0, y0, x1, y1 = bounds(state)
+    return x0 <= place[0] <= x1 and y0 <= place[1] <= y1
+''',
+    "outside": '''
+def outside(state, place):
+    """Whether a place lies outside the box that all objects stand in."""
+    return place is not None and not inside(state, place)
+''',
+    "slide": '''
+def slide(state, obj, step):
+    """How far an object gets when it moves on until something stops it."""
+    place = place_of(obj)
+    while step is not None:
+        onward = (place[0] + step[0], place[1] + step[1])
+        if not free(state, onward, obj.kind, obj) or not inside(state, onward):
+            break
+        place = onward
+    return place
+''',
+    "partner": '''
+def partner(state, kind, place):
+    """The place of the other object of a kind than the one at a place; None if there is no such pair."""
+    if place is None or not state.at(*place, kind):
+        return None
+    others = [o for o in state.all(kind) if o.x is not None and (o.x, o.y) != place]
+    return (others[0].x, others[0].y) if len(others) == 1 else None
+''',
+    "the_one": '''
+def the_one(found, otherwise):
+    """The only object found, or the other value."""
+    return found[0] if len(found) == 1 else otherwise
+''',
+    "first": '''
+def first(found, otherwise):
+    """The first object found, or the other value."""
+    return found[0] if found else otherwise
+''',
+    "is_object": '''
+def is_object(value):
+    """Whether a value is an object of the state."""
+    return hasattr(value, "kind")
+''',
+    "distinct": '''
+def distinct(a, b):
+    """Whether both are objects, and not the same one."""
+    return is_object(a) and is_object(b) and a is not b
+''',
+    "alike": '''
+def alike(a, b, attribute):
+    """Whether two objects have one value of an attribute."""
+    return is_object(a) and is_object(b) and get(a, attribute) is not ... and get(a, attribute) == get(b, attribute)
+''',
+    "unlike": '''
+def unlike(a, b, attribute):
+    """Whether two objects have different values of an attribute."""
+    return (
+        is_object(a) and is_object(b) and ... not in (get(a, attribute), get(b, attribute))
+        and get(a, attribute) != get(b, attribute)
+    )
+''',
+    "differs": '''
+def differs(obj, attribute, value):
+    """Whether an object has the attribute, with another value."""
+    return get(obj, attribute) is not ... and get(obj, attribute) != value
+''',
+    "near": '''
+def near(a, b):
+    """Whether two objects are one step apart."""
+    return None not in (a.x, b.x) and abs(a.x - b.x) + abs(a.y - b.y) == 1
+''',
+}  # fmt: skip
+NEEDS: dict[str, tuple[str, ...]] = {
+    "free": ("passable",),
+    "blocked": ("passable",),
+    "inside": ("bounds",),
+    "outside": ("inside", "bounds"),
+    "slide": ("free", "passable", "inside", "bounds", "place_of"),
+    "distinct": ("is_object",),
+    "alike": ("is_object", "get"),
+    "unlike": ("is_object", "get"),
+    "differs": ("get",),
+}
+
+
+def helper_text(used: set[str]) -> str:
+    """The source of the helpers used and of those that they use, in a fixed order."""
+    wanted = used | {other for name in used for other in NEEDS.get(name, ())}
+    return "\n".join(text.rstrip("\n") + "\n" for name, text in HELPERS.items() if name in wanted)

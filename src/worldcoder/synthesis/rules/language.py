@@ -1,0 +1,438 @@
+"""The language of rules: what can be said about an object before an action, and what can happen to it.
+
+A *context* is one object in one state under one action. `literals(context)` lists every literal that is true
+there; `effects(context, ...)` every effect that explains what was observed. Both are plain values, so that a
+rule is a set of literals and an effect, and `emit.py` can write either as Python.
+
+Terms name objects: "self" is the object the rule is about, "me" the avatar, "arg0" what the action's first
+argument names, "the:Kind" the only object of a kind, "me.a" what attribute a of the avatar refers to.
+Places: ("me", k) is k steps ahead of the avatar, ("self", k) the same from the object itself, ("off", (dx, dy))
+a fixed way from the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from worldcoder.synthesis.rules.scene import PLACE, Place, Scene, Thing
+from worldcoder.synthesis.rules.vocabulary import Vector, Vocabulary
+from worldcoder.world.values import Action
+
+PlaceTerm = tuple[str, Any]
+Literal = tuple[Any, ...]
+Effect = tuple[Any, ...]
+
+KEEP: Effect = ("keep",)
+DELETE: Effect = ("delete",)
+UNKNOWN: Effect = ("unknown",)
+
+COSTS: Mapping[str, float] = {
+    "action": 1.0, "heads": 0.6, "at": 2.0, "at.": 2.8, "at=": 2.6, "not at": 2.3, "not at.": 3.1, "not at=": 3.0,
+    "blocked": 1.9, "free": 1.8, "empty": 2.0, "not empty": 2.2, "here": 1.2, "outside": 1.8,
+    "is": 1.6, "not is": 1.9, "value": 2.2, "not value": 2.5, "least": 2.6, "most": 2.6, "kind": 1.4,
+    "same": 2.4, "not same": 2.7, "any": 3.0, "none": 3.0, "moves": 2.0, "stays": 2.2, "becomes": 1.5, "near": 2.6,
+    "arg": 2.0,
+}  # fmt: skip
+"""Description lengths in nats. Literals about farther places and constants cost more (see `literal_cost`)."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """One object under one action.
+
+    next_avatar: the avatar's attributes after the action as far as they are predicted already; empty while the
+    avatar itself is being predicted.
+    """
+
+    scene: Scene
+    action: Action
+    thing: Thing
+    avatar: Thing | None
+    direction: Vector | None
+    vocabulary: Vocabulary
+    next_avatar: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_avatar(self) -> bool:
+        return self.thing is self.avatar
+
+    def place(self, term: PlaceTerm) -> Place | None:
+        """Where a place term points, or None where it points nowhere."""
+        anchor, k = term
+        if anchor == "off":
+            start, vector, times = self.thing.place, k, 1
+        else:
+            start = self.thing.place if anchor == "self" else self.avatar.place if self.avatar else None
+            vector, times = self.direction or (0, 0), k
+            if k and self.direction is None:
+                return None
+        if start is None:
+            return None
+        if not times:
+            return start
+        x, y = start
+        if type(x) is not int or type(y) is not int:
+            return None
+        return (x + times * vector[0], y + times * vector[1])
+
+    def term(self, term: str) -> Any:
+        """The object (or value) that a term names, or None."""
+        head, *path = term.split(".")
+        found: Any
+        if head == "self":
+            found = self.thing
+        elif head == "me":
+            found = self.avatar
+        elif head.startswith("arg"):
+            index = int(head[3:])
+            value = self.action.args[index] if index < len(self.action.args) else None
+            found = self.scene.by_name.get(value, value) if isinstance(value, str) else value
+        else:
+            found = self.scene.single(head.removeprefix("the:"))
+        for attribute in path:
+            found = found.values.get(attribute) if isinstance(found, Thing) else None
+        return found
+
+
+def place_terms(context: Context) -> list[PlaceTerm]:
+    """The places that matter for a context, nearest first."""
+    terms: list[PlaceTerm] = []
+    if context.is_avatar:
+        terms += [("self", 0), ("self", 1), ("self", 2)]
+    else:
+        terms += [("me", 0), ("me", 1), ("me", 2), ("self", 0), ("self", 1)]
+    if not context.is_avatar:
+        terms += [("off", v) for v in context.vocabulary.offsets.get(context.thing.kind, ()) if max(map(abs, v)) <= 2]
+    return terms
+
+
+def object_terms(context: Context) -> list[str]:
+    """Terms that name an object here, besides the object itself."""
+    terms = [f"arg{i}" for i in range(len(context.action.args))]
+    roots = ["self", *([] if context.is_avatar or context.avatar is None else ["me"])]
+    for root in roots + terms:
+        thing = context.term(root)
+        if isinstance(thing, Thing):
+            for attribute, value in thing.values.items():
+                if isinstance(value, Thing):
+                    terms.append(f"{root}.{attribute}")
+                    terms += [f"{root}.{attribute}.{a}" for a, v in value.values.items() if isinstance(v, Thing)]
+    return [*roots, *dict.fromkeys(terms)]
+
+
+def literals(context: Context) -> Iterator[Literal]:
+    """Every literal of the language that is true in a context."""
+    vocabulary, thing, avatar = context.vocabulary, context.thing, context.avatar
+    if len(vocabulary.actions) > 1:
+        yield ("action", context.action.name)
+    if vocabulary.steps:
+        yield ("heads",) if context.direction is not None else ("heads not",)
+    terms = object_terms(context)
+    yield from _place_literals(context, terms)
+    values = {term: context.term(term) for term in terms}
+    for term, target in values.items():
+        if isinstance(target, Thing):
+            yield from _value_literals(context, term, target)
+            if term != "me":
+                yield ("kind", term, target.kind)
+        elif term.startswith("arg"):
+            yield ("arg", term, target)
+    yield from _identity_literals(context, values)
+    for kind in vocabulary.kinds:
+        if kind in (thing.kind, avatar.kind if avatar else None):
+            continue
+        single = context.scene.single(kind) if vocabulary.is_single(kind) else None
+        if single is not None:
+            yield from _value_literals(context, f"the:{kind}", single, changing=True)
+    yield from _quantified(context)
+    if not context.is_avatar and avatar is not None:
+        if PLACE in context.next_avatar:
+            yield ("moves",) if context.next_avatar[PLACE] != avatar.values.get(PLACE) else ("stays",)
+        for attribute, value in context.next_avatar.items():
+            if value is thing:
+                yield ("becomes", attribute)
+        if avatar.place and thing.place and _distance(avatar.place, thing.place) == 1:
+            yield ("near",)
+
+
+def _place_literals(context: Context, terms: list[str]) -> Iterator[Literal]:
+    vocabulary, scene, thing = context.vocabulary, context.scene, context.thing
+    x0, y0, x1, y1 = scene.bounds
+    others = [t for t in terms if t != "self" and isinstance(context.term(t), Thing)]
+    for place_term in place_terms(context):
+        place = context.place(place_term)
+        if place is None:
+            continue
+        if thing.place == place and place_term not in (("self", 0),):
+            yield ("here", place_term)
+        if place_term == ("me", 0):
+            anchor = context.avatar
+        else:
+            anchor = thing
+        here = [t for t in scene.at(place) if t is not thing and t is not anchor]
+        if place_term[1] != 0:
+            for mover in _movers(context, place_term):
+                solid = any(not vocabulary.passable(mover, t) for t in here)
+                yield ("blocked", place_term, mover) if solid else ("free", place_term, mover)
+            if not (x0 <= place[0] <= x1 and y0 <= place[1] <= y1):
+                yield ("outside", place_term)
+        yield ("not empty", place_term) if here else ("empty", place_term)
+        present = {t.kind for t in here}
+        for kind in vocabulary.kinds:
+            if kind not in present:
+                yield ("not at", place_term, kind)
+        for t in here:
+            yield ("at", place_term, t.kind)
+            for attribute, value in t.values.items():
+                if attribute == PLACE or isinstance(value, Thing):
+                    continue
+                if vocabulary.varies(t.kind, attribute):
+                    yield ("at.", place_term, t.kind, attribute, value)
+                    for seen in vocabulary.values[t.kind, attribute]:
+                        if seen != value and (t.kind, attribute) in vocabulary.changing:
+                            yield ("not at.", place_term, t.kind, attribute, seen)
+                for term in others:
+                    other = context.term(term)
+                    if isinstance(other, Thing) and other is not t and attribute in other.values:
+                        same = other.values[attribute] == value
+                        yield ("at=" if same else "not at=", place_term, t.kind, attribute, term)
+
+
+def _movers(context: Context, term: PlaceTerm) -> list[str]:
+    """The kinds that might go to a place: the thing's own, and what stands one step before it and can move."""
+    movers = {context.thing.kind: None}
+    if term[0] != "off" and term[1] == 2:
+        for t in context.scene.at(context.place((term[0], 1))):
+            if (t.kind, PLACE) in context.vocabulary.changing:
+                movers.setdefault(t.kind)
+    return list(movers)
+
+
+def _value_literals(context: Context, term: str, target: Thing, *, changing: bool = False) -> Iterator[Literal]:
+    vocabulary = context.vocabulary
+    for attribute, value in target.values.items():
+        if attribute == PLACE:
+            yield ("value" if value[0] is None else "not value", term, PLACE, None)
+            continue
+        if changing and (target.kind, attribute) not in vocabulary.changing:
+            continue
+        if isinstance(value, Thing):
+            yield ("not value", term, attribute, None)
+            continue
+        known = vocabulary.values.get((target.kind, attribute), {})
+        if len(known) > 1 or value is None:
+            yield ("value", term, attribute, value)
+            if (target.kind, attribute) in vocabulary.changing and len(known) > 2:
+                for seen in known:
+                    if seen != value:
+                        yield ("not value", term, attribute, seen)
+            if type(value) in (int, float) and len(known) > 2:
+                for seen in known:
+                    if type(seen) in (int, float):
+                        yield ("least" if value >= seen else "most", term, attribute, seen)
+
+
+def _identity_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Literal]:
+    terms = list(values)
+    for i, first in enumerate(terms):
+        for second in terms[i + 1 :]:
+            a, b = values[first], values[second]
+            if isinstance(a, Thing) and isinstance(b, Thing):
+                if second.startswith(f"{first}.") and a is not b:
+                    continue
+                yield ("is" if a is b else "not is", first, second)
+                if a is not b and "." not in first:
+                    for attribute in a.values.keys() & b.values.keys():
+                        x, y = a.values[attribute], b.values[attribute]
+                        if attribute == PLACE or isinstance(x, bool) or x is None:
+                            continue
+                        same = x is y if isinstance(x, Thing) else x == y
+                        yield ("same" if same else "not same", first, second, attribute)
+
+
+def _quantified(context: Context) -> Iterator[Literal]:
+    vocabulary = context.vocabulary
+    for kind, attribute in vocabulary.changing:
+        if attribute == PLACE or vocabulary.is_single(kind):
+            continue
+        known = vocabulary.values.get((kind, attribute), {})
+        if 1 < len(known) <= 4:
+            present = {t.values.get(attribute) for t in context.scene.kinds.get(kind, ())}
+            for value in known:
+                yield ("any" if value in present else "none", kind, attribute, value)
+
+
+def literal_cost(literal: Literal) -> float:
+    """The description length of a literal."""
+    form = literal[0].removesuffix(" not")
+    cost = COSTS[form]
+    if len(literal) > 1 and isinstance(literal[1], tuple):
+        anchor, k = literal[1]
+        cost += 0.9 if anchor == "off" else 0.35 * abs(k - 1) + (0.2 if anchor == "self" else 0.0)
+    elif form not in ("action", "kind") and len(literal) > 1 and isinstance(literal[1], str):
+        cost += 0.5 * literal[1].count(".") + (0.6 if literal[1].startswith("the:") else 0.0)
+    return cost
+
+
+def _distance(a: Place, b: Place) -> float:
+    try:
+        return float(abs(a[0] - b[0]) + abs(a[1] - b[1]))
+    except TypeError:
+        return float("inf")
+
+
+# ── effects ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def effects(context: Context, attribute: str, new: Any) -> dict[Effect, float]:
+    """Every effect that explains that the attribute has this value after the action, with its cost.
+
+    new: the value in terms of the scene before (references as things of it); the effect ("unknown",) where
+    nothing else fits.
+    """
+    found: dict[Effect, float] = {}
+    old = context.thing.values.get(attribute)
+    for effect, cost in candidate_effects(context, attribute, new):
+        value = apply_effect(context, attribute, effect)
+        if value is new or (not isinstance(value, Thing) and not isinstance(new, Thing) and value == new):
+            found.setdefault(effect, cost)
+    if not found:
+        found[UNKNOWN] = 12.0
+    assert KEEP in found or old is not new
+    return found
+
+
+def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tuple[Effect, float]]:
+    """Effects that could lead to a value; `apply_effect` decides."""
+    yield KEEP, 0.4
+    if attribute == PLACE:
+        yield from _place_effects(context, new)
+        return
+    old = context.thing.values.get(attribute)
+    if isinstance(new, Thing):
+        for term in object_terms(context):
+            if term != "self":
+                yield ("object", term), 1.4 + 0.5 * term.count(".")
+        for place_term in place_terms(context):
+            if place_term[0] != "off":
+                yield ("object at", place_term), 1.2 + 0.3 * abs(place_term[1] - 1)
+                yield ("kind at", place_term, new.kind), 2.0 + 0.3 * abs(place_term[1] - 1)
+        return
+    yield ("set", new), 1.6 if new is None or isinstance(new, bool) else 2.2
+    if type(old) in (int, float) and type(new) in (int, float):
+        yield ("add", new - old), 1.5 + 0.2 * abs(new - old)
+        known = context.vocabulary.values.get((context.thing.kind, attribute), {})
+        if len(known) > 2 and set(known) == set(range(len(known))):
+            for k in (1, -1):
+                yield ("turn", k, len(known)), 1.7
+    if isinstance(old, bool):
+        yield ("flip",), 1.7
+    for term in object_terms(context):
+        target = context.term(term)
+        if isinstance(target, Thing):
+            for other, value in target.values.items():
+                if value == new and new is not None and not isinstance(new, bool) and (term, other) != ("self", attribute):
+                    yield ("copy", term, other), 2.0 + 0.5 * term.count(".")
+        elif term.startswith("arg"):
+            yield ("object", term), 1.5
+
+
+def _place_effects(context: Context, new: Any) -> Iterator[tuple[Effect, float]]:
+    if new == (None, None):
+        yield ("place", None), 1.2
+        return
+    for term in place_terms(context):
+        if term == ("self", 0):
+            continue
+        if term[0] == "off":
+            yield ("place", term), 3.0
+        else:
+            yield ("place", term), 1.0 + 0.4 * abs(term[1] - 1) + (0.2 if term[0] == "self" else 0)
+    if not context.is_avatar and context.next_avatar:
+        yield ("place", ("me next", 0)), 1.5
+        yield ("place", ("me next", 1)), 1.8
+    for term in object_terms(context):
+        if term not in ("self", "me"):
+            yield ("place of", term), 1.8
+    for kind in context.vocabulary.kinds:
+        single = context.scene.single(kind)
+        if single is not None and single is not context.avatar and single is not context.thing:
+            yield ("place of", f"the:{kind}"), 2.6
+        for term in place_terms(context)[:3]:
+            yield ("partner", kind, term), 3.0
+    if any(max(map(abs, v)) > 1 for v in context.vocabulary.offsets.get(context.thing.kind, ())):
+        yield ("slide",), 2.5
+
+
+def apply_effect(context: Context, attribute: str, effect: Effect) -> Any:
+    """The value that an effect gives an attribute; the old one where the effect does not apply."""
+    thing = context.thing
+    old = thing.values.get(attribute)
+    match effect:
+        case ("keep",) | ("unknown",) | ("delete",):
+            return old
+        case ("set", value):
+            return value
+        case ("add", amount):
+            return old + amount if type(old) in (int, float) else old
+        case ("turn", k, n):
+            return (old + k) % n if type(old) is int else old
+        case ("flip",):
+            return not old
+        case ("copy", term, other):
+            target = context.term(term)
+            return target.values.get(other, old) if isinstance(target, Thing) else old
+        case ("object", term):
+            return context.term(term)
+        case ("object at", term):
+            here = _others_at(context, term)
+            return here[0] if len(here) == 1 else old
+        case ("kind at", term, kind):
+            here = [t for t in _others_at(context, term) if t.kind == kind]
+            return here[0] if here else old
+        case ("place", None):
+            return (None, None)
+        case ("place", ("me next", k)):
+            place = context.next_avatar.get(PLACE)
+            if place is None or place[0] is None or (k and context.direction is None):
+                return old
+            dx, dy = context.direction or (0, 0)
+            return (place[0] + k * dx, place[1] + k * dy) if k else place
+        case ("place", term):
+            return context.place(term) or old
+        case ("place of", term):
+            target = context.term(term)
+            return target.values.get(PLACE, old) if isinstance(target, Thing) else old
+        case ("partner", kind, term):
+            place = context.place(term)
+            if not any(t.kind == kind for t in context.scene.at(place)):
+                return old
+            others = [t for t in context.scene.kinds.get(kind, ()) if t.place is not None and t.place != place]
+            return others[0].place if len(others) == 1 else old
+        case ("slide",):
+            return _slide(context) or old
+    raise AssertionError(effect)
+
+
+def _others_at(context: Context, term: PlaceTerm) -> list[Thing]:
+    return [t for t in context.scene.at(context.place(term)) if t is not context.thing and t is not context.avatar]
+
+
+def _slide(context: Context) -> Place | None:
+    """As far ahead as nothing solid for the thing stands in the way."""
+    place, direction = context.thing.place, context.direction
+    if place is None or direction is None or type(place[0]) is not int:
+        return None
+    x0, y0, x1, y1 = context.scene.bounds
+    while True:
+        ahead = (place[0] + direction[0], place[1] + direction[1])
+        blocked = any(
+            not context.vocabulary.passable(context.thing.kind, t)
+            for t in context.scene.at(ahead)
+            if t is not context.thing
+        )
+        if blocked or not (x0 <= ahead[0] <= x1 and y0 <= ahead[1] <= y1):
+            return place
+        place = ahead

@@ -1,0 +1,300 @@
+"""Decision lists, and the search for all short ones that fit.
+
+A row is what is true in a context (a set of literals, as the bits of an int) and the effects that explain what
+was observed there. A list is a sequence of rules, the first that applies decides; the last has no condition.
+`search` returns lists that explain every row, cheapest first: a beam over the rows still to be explained, then
+exchanges of single literals and effects that the data cannot tell apart. What the lists disagree on is what is
+not known yet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from worldcoder.synthesis.rules.language import KEEP, UNKNOWN, Effect, Literal, literal_cost
+
+RULE_COST = 1.0
+WITHIN = 9.0
+"""Lists this many nats above the best are kept: about one in 8,000 of its weight."""
+
+
+class Literals:
+    """Gives each literal a bit, in the order in which they are met."""
+
+    def __init__(self, price: Callable[[Literal], float] = literal_cost) -> None:
+        self._price = price
+        self.bit: dict[Literal, int] = {}
+        self.all: list[Literal] = []
+        self.cost: list[float] = []
+
+    def mask(self, literals: Iterable[Literal]) -> int:
+        """The set of literals as bits of an int."""
+        mask = 0
+        for literal in literals:
+            bit = self.bit.get(literal)
+            if bit is None:
+                bit = self.bit[literal] = len(self.all)
+                self.all.append(literal)
+                self.cost.append(self._price(literal))
+            mask |= 1 << bit
+        return mask
+
+    def of(self, mask: int) -> list[Literal]:
+        """The literals of a mask, in the order of their bits."""
+        return [self.all[i] for i in bits(mask)]
+
+    def cost_of(self, mask: int) -> float:
+        return sum(self.cost[i] for i in bits(mask))
+
+
+def bits(mask: int) -> Iterable[int]:
+    """The positions of the ones of an int, lowest first."""
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """condition: a mask of literals, all of which must hold."""
+
+    condition: int
+    effect: Effect
+
+
+@dataclass(frozen=True)
+class DecisionList:
+    """Rules in order; the last one has condition 0. cost: description length in nats."""
+
+    rules: tuple[Rule, ...]
+    cost: float = field(compare=False)
+
+    def effect(self, mask: int) -> Effect:
+        return self.rule(mask).effect
+
+    def rule(self, mask: int) -> Rule:
+        """The first rule that applies."""
+        return next(rule for rule in self.rules if rule.condition & mask == rule.condition)
+
+
+@dataclass
+class Row:
+    """One kind of context met. count: how many transitions showed it; first: the first of them."""
+
+    mask: int
+    effects: dict[Effect, float]
+    count: int = 1
+    first: int = 0
+
+
+class Rows:
+    """Rows without repetitions. contradictions: transitions that no rule of the language can explain."""
+
+    def __init__(self) -> None:
+        self.by_mask: dict[int, Row] = {}
+        self.contradictions: dict[int, None] = {}
+
+    def add(self, mask: int, effects: Mapping[Effect, float], transition: int) -> Row | None:
+        """Add one observation; returns the row if it is new or says more than before."""
+        if UNKNOWN in effects:
+            self.contradictions.setdefault(transition)
+            return None
+        row = self.by_mask.get(mask)
+        if row is None:
+            row = self.by_mask[mask] = Row(mask, dict(effects), 1, transition)
+            return row
+        both = {effect: cost for effect, cost in row.effects.items() if effect in effects}
+        if not both:
+            self.contradictions.setdefault(transition)
+            return None
+        row.count += 1
+        told = len(both) < len(row.effects)
+        row.effects = both
+        return row if told else None
+
+    def __len__(self) -> int:
+        return len(self.by_mask)
+
+
+def search(rows: Rows, literals: Literals, *, beam: int = 12, most_rules: int = 12, keep: int = 60) -> list[DecisionList]:
+    """Decision lists that explain all rows, cheapest first; empty only where none was found."""
+    if not rows.by_mask:
+        return [DecisionList((Rule(0, KEEP),), 0.4)]
+    problem = _Problem(list(rows.by_mask.values()), literals)
+    complete: dict[tuple[Rule, ...], float] = {}
+    layer: dict[int, list[tuple[float, tuple[Rule, ...]]]] = {problem.everything: [(0.0, ())]}
+    for _ in range(most_rules):
+        following: dict[int, list[tuple[float, tuple[Rule, ...]]]] = {}
+        for remaining, lists in layer.items():
+            for effect, cover in problem.explained.items():
+                if remaining & ~cover == 0:
+                    for cost, rules in lists:
+                        total = cost + problem.effect_cost[effect]
+                        complete[(*rules, Rule(0, effect))] = total
+            for condition, effect, cover, price in problem.rules(remaining):
+                following.setdefault(remaining & ~cover, []).extend(
+                    (cost + price, (*rules, Rule(condition, effect))) for cost, rules in lists
+                )
+        best = min(complete.values(), default=math.inf)
+        layer = {}
+        kept = 0
+        for remaining, lists in sorted(
+            following.items(), key=lambda item: min(c for c, _ in item[1]) + problem.estimate(item[0])
+        ):
+            lists = sorted(
+                (pair for pair in lists if pair[0] <= best + WITHIN and remaining), key=lambda pair: pair[0]
+            )[:4]
+            if lists:
+                layer[remaining] = lists
+                kept += 1
+                if kept >= beam:
+                    break
+        if not layer:
+            break
+    found = [DecisionList(rules, cost) for rules, cost in complete.items()]
+    found.sort(key=lambda one: one.cost)
+    return problem.widen(found, keep)
+
+
+class _Problem:
+    """The rows as columns: for each literal and each effect, the rows it holds in or explains, as bits."""
+
+    def __init__(self, rows: Sequence[Row], literals: Literals) -> None:
+        self.literals = literals
+        self.everything = (1 << len(rows)) - 1
+        self.columns: dict[int, int] = {}
+        self.explained: dict[Effect, int] = {}
+        self.effect_cost: dict[Effect, float] = {}
+        for i, row in enumerate(rows):
+            for literal in bits(row.mask):
+                self.columns[literal] = self.columns.get(literal, 0) | 1 << i
+            for effect, cost in row.effects.items():
+                self.explained[effect] = self.explained.get(effect, 0) | 1 << i
+                self.effect_cost[effect] = max(cost, self.effect_cost.get(effect, 0.0))
+        # of effects that explain the same rows the cheapest is enough here; `widen` brings the others back
+        by_cover: dict[int, Effect] = {}
+        for effect, cover in sorted(self.explained.items(), key=lambda item: self.effect_cost[item[0]]):
+            by_cover.setdefault(cover, effect)
+        self.effects = [(effect, cover) for cover, effect in by_cover.items()]
+        self._rules: dict[int, list[tuple[int, Effect, int, float]]] = {}
+
+    def estimate(self, remaining: int) -> float:
+        """A guess of what the rest will cost: two nats for each effect needed beyond the commonest."""
+        left, needed = remaining, 0.0
+        for _ in range(6):
+            if not left:
+                break
+            effect, cover = max(self.effects, key=lambda pair: (left & pair[1]).bit_count())
+            left &= ~cover
+            needed += 3.0 if left else self.effect_cost[effect]
+        return needed
+
+    def rules(self, remaining: int) -> list[tuple[int, Effect, int, float]]:
+        """Pure rules on the remaining rows: (condition, effect, rows covered, cost), the most useful first."""
+        found = self._rules.get(remaining)
+        if found is None:
+            found = self._rules[remaining] = self._find_rules(remaining)
+        return found
+
+    def _find_rules(self, remaining: int) -> list[tuple[int, Effect, int, float]]:
+        cheapest: dict[int, int] = {}
+        cost = self.literals.cost
+        for literal, column in self.columns.items():
+            cover = column & remaining
+            if cover and cover != remaining:
+                known = cheapest.get(cover)
+                if known is None or cost[literal] < cost[known]:
+                    cheapest[cover] = literal
+        columns = sorted(((cost[lit], lit, cover) for cover, lit in cheapest.items()), key=lambda c: (c[0], c[1]))
+        columns = columns[:90]
+        effects = [(e, cover & remaining) for e, cover in self.effects if cover & remaining]
+        rules: dict[tuple[int, Effect], tuple[float, int]] = {}
+
+        def offer(cover: int, condition: int, price: float) -> bool:
+            pure = False
+            for effect, explained in effects:
+                if cover & ~explained == 0:
+                    pure = True
+                    key = (cover, effect)
+                    total = price + RULE_COST + self.effect_cost[effect]
+                    known = rules.get(key)
+                    if known is None or total < known[0]:
+                        rules[key] = (total, condition)
+            return pure
+
+        open_pairs: list[tuple[float, int, int, float]] = []
+        impure = [c for c in columns if not offer(c[2], 1 << c[1], c[0])]
+        seen: set[int] = set()
+        for i, (price, literal, cover) in enumerate(impure):
+            for price2, literal2, cover2 in impure[i + 1 :]:
+                both = cover & cover2
+                if not both or both == cover or both == cover2 or both in seen:
+                    continue
+                seen.add(both)
+                condition = 1 << literal | 1 << literal2
+                if not offer(both, condition, price + price2):
+                    gain = max(2 * (both & explained).bit_count() for _, explained in effects) - both.bit_count()
+                    open_pairs.append((gain - 0.3 * (price + price2), both, condition, price + price2))
+        open_pairs.sort(key=lambda pair: -pair[0])
+        for _, both, condition, price in open_pairs[:40]:
+            for price3, literal, cover3 in impure:
+                three = both & cover3
+                if three and three != both and three not in seen:
+                    seen.add(three)
+                    offer(three, condition | 1 << literal, price + price3)
+        ranked = sorted(
+            ((condition, effect, cover, price) for (cover, effect), (price, condition) in rules.items()),
+            key=lambda rule: rule[3] - 4.0 * math.log1p(rule[2].bit_count()),
+        )
+        best: dict[Effect, list[tuple[int, Effect, int, float]]] = {}
+        for rule in ranked:  # each effect has its share, or the commonest would crowd out the others
+            share = best.setdefault(rule[1], [])
+            if len(share) < 8:
+                share.append(rule)
+        return [rule for share in best.values() for rule in share]
+
+    def widen(self, lists: list[DecisionList], keep: int) -> list[DecisionList]:
+        """Add lists that differ in one literal or effect and fit the data as well."""
+        if not lists:
+            return []
+        best = lists[0].cost
+        pool: dict[tuple[Rule, ...], DecisionList] = {one.rules: one for one in lists if one.cost <= best + WITHIN}
+        for one in list(pool.values())[:8]:
+            remaining = self.everything
+            for i, rule in enumerate(one.rules):
+                cover = self._cover(rule.condition) & remaining
+                for other, extra in self._exchanges(rule, cover, remaining):
+                    cost = one.cost + extra
+                    if cost <= best + WITHIN:
+                        changed = (*one.rules[:i], other, *one.rules[i + 1 :])
+                        if changed not in pool:
+                            pool[changed] = DecisionList(changed, cost)
+                remaining &= ~cover
+        return sorted(pool.values(), key=lambda one: one.cost)[:keep]
+
+    def _cover(self, condition: int) -> int:
+        cover = self.everything
+        for literal in bits(condition):
+            cover &= self.columns.get(literal, 0)
+        return cover
+
+    def _exchanges(self, rule: Rule, cover: int, remaining: int) -> Iterable[tuple[Rule, float]]:
+        cost = self.literals.cost
+        for effect, explained in self.explained.items():
+            if effect != rule.effect and cover & ~explained == 0:
+                yield Rule(rule.condition, effect), self.effect_cost[effect] - self.effect_cost[rule.effect]
+        for literal in bits(rule.condition):
+            rest = rule.condition & ~(1 << literal)
+            base = self._cover(rest) & remaining
+            for other, column in self.columns.items():
+                if not rule.condition >> other & 1 and base & column == cover:
+                    yield Rule(rest | 1 << other, rule.effect), cost[other] - cost[literal]
+        if rule.condition and cover.bit_count() <= 3:
+            for other, column in self.columns.items():
+                if not rule.condition >> other & 1 and cover & ~column == 0 and cost[other] < 3.0:
+                    yield Rule(rule.condition | 1 << other, rule.effect), cost[other]
+
+

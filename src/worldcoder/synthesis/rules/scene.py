@@ -1,0 +1,83 @@
+"""A state prepared for reading: references followed, objects by kind and by place."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from worldcoder.world.difference import match
+from worldcoder.world.values import Ref, State
+
+Place = tuple[Any, Any]
+PLACE = "place"
+"""The attribute that stands for x and y together."""
+KIND = "kind"
+"""The attribute that stands for the kind, since a thing may change it."""
+
+
+class Thing:
+    """An object of a scene. values: its attributes, references as Things, x and y as one under PLACE."""
+
+    __slots__ = ("index", "kind", "name", "place", "values")
+
+    def __init__(self, kind: str, name: str | None, index: int) -> None:
+        self.kind = kind
+        self.name = name
+        self.index = index
+        self.values: dict[str, Any] = {}
+        self.place: Place | None = None
+
+    def __repr__(self) -> str:
+        return f"{self.kind}#{self.index}"
+
+
+class Scene:
+    """One state, indexed."""
+
+    __slots__ = ("bounds", "by_name", "cells", "kinds", "state", "things")
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.things = [Thing(o.kind, o.name, i) for i, o in enumerate(state.objects)]
+        self.by_name = {t.name: t for t in self.things if t.name is not None}
+        self.kinds: dict[str, list[Thing]] = {}
+        self.cells: dict[Place, list[Thing]] = {}
+        for o, thing in zip(state.objects, self.things, strict=True):
+            self.kinds.setdefault(o.kind, []).append(thing)
+            for attribute, value in o.attributes.items():
+                if isinstance(value, Ref):
+                    value = (
+                        self.by_name[value.target]
+                        if isinstance(value.target, str)
+                        else self.things[value.target]
+                    )
+                thing.values[attribute] = value
+            thing.values[KIND] = o.kind
+            if "x" in thing.values and "y" in thing.values:
+                place = (thing.values.pop("x"), thing.values.pop("y"))
+                thing.values[PLACE] = place
+                if place[0] is not None:
+                    thing.place = place
+                    self.cells.setdefault(place, []).append(thing)
+        xs = [x for x, _ in self.cells if isinstance(x, int)]
+        ys = [y for _, y in self.cells if isinstance(y, int)]
+        self.bounds = (min(xs), min(ys), max(xs), max(ys)) if xs and ys else (0, 0, 0, 0)
+
+    def at(self, place: Place | None) -> list[Thing]:
+        return self.cells.get(place, []) if place is not None else []
+
+    def single(self, kind: str) -> Thing | None:
+        found = self.kinds.get(kind, ())
+        return found[0] if len(found) == 1 else None
+
+
+@lru_cache(maxsize=20_000)
+def scene_of(state: State) -> Scene:
+    """The scene of a state; the same state gives the same scene."""
+    return Scene(state)
+
+
+def becomes(before: State, after: State) -> list[Thing | None]:
+    """For each thing of the scene before, the thing it became in the scene after, or None."""
+    things = scene_of(after).things
+    return [None if j is None else things[j] for j in match(before, after)]

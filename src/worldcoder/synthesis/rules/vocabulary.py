@@ -1,0 +1,264 @@
+"""What the data say about the world's structure: who acts, what moves where, what can share a place.
+
+Nothing here is given. The avatar is the kind that there is one of and that changes most often; a direction is
+the displacement that goes with an action, or with an attribute of the avatar; a kind stops another when the two
+were never seen in one place (co-occupancy: read off states alone).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import gcd
+from typing import Any
+
+from worldcoder.synthesis.rules.scene import PLACE, Scene, Thing, becomes, scene_of
+from worldcoder.world.values import Action, Transition
+
+Vector = tuple[int, int]
+Look = tuple[Any, ...]
+"""A kind, with the values of those of its attributes that change: ("Door", "open")."""
+
+
+@dataclass
+class Vocabulary:
+    """Counts over all transitions seen, and what follows from them. `observe` adds one transition."""
+
+    avatar: str | None = None
+    steps: dict[str, Vector] = field(default_factory=dict)
+    facing: str | None = None
+    facings: dict[Any, Vector] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._states: set[int] = set()
+        self._scenes = 0
+        self._transitions = 0
+        self._kinds_in: Counter[str] = Counter()
+        self._many: set[str] = set()
+        self._changed_in: Counter[str] = Counter()
+        self._moves_by_action: dict[str, Counter[Vector]] = {}
+        self._moves_by_value: dict[str, dict[Any, Counter[Vector]]] = {}
+        self.actions: dict[str, None] = {}
+        self.kinds: dict[str, None] = {}
+        self.values: dict[tuple[str, str], dict[Any, None]] = {}
+        self.changing: dict[tuple[str, str], None] = {}
+        self.offsets: dict[str, dict[Vector, None]] = {}
+        self.vanishing: dict[str, None] = {}
+        self.appearing: dict[str, None] = {}
+        self._attributes: dict[str, dict[str, None]] = {}
+        self.together: set[tuple[str, Look]] = set()
+
+    def observe_actions(self, actions: Iterable[Action]) -> None:
+        """Note which actions there are, tried or not."""
+        for action in actions:
+            self.actions.setdefault(action.name)
+
+    # ── observation ──────────────────────────────────────────────────────────────────────────────────────
+
+    def observe_scene(self, scene: Scene) -> None:
+        """Note what a state holds: kinds, values, what shares a place."""
+        if hash(scene.state) in self._states:
+            return
+        self._states.add(hash(scene.state))
+        self._scenes += 1
+        for kind, things in scene.kinds.items():
+            self.kinds.setdefault(kind)
+            self._kinds_in[kind] += 1
+            if len(things) > 1:
+                self._many.add(kind)
+        for thing in scene.things:
+            for attribute, value in thing.values.items():
+                self._attributes.setdefault(thing.kind, {}).setdefault(attribute)
+                if attribute != PLACE and not isinstance(value, Thing):
+                    self.values.setdefault((thing.kind, attribute), {}).setdefault(value)
+        self._share(scene)
+
+    def _share(self, scene: Scene) -> None:
+        for things in scene.cells.values():
+            if len(things) > 1:
+                for a in things:
+                    for b in things:
+                        if a is not b:
+                            self.together.add((a.kind, self.look(b)))
+
+    def observe(self, transition: Transition) -> None:
+        """Note one transition."""
+        scene, after = scene_of(transition.state), scene_of(transition.next_state)
+        self.observe_scene(scene)
+        self.observe_scene(after)
+        self._transitions += 1
+        name = transition.action.name
+        self.actions.setdefault(name)
+        became = becomes(transition.state, transition.next_state)
+        changed: set[str] = set()
+        looks_change = False
+        for thing, new in zip(scene.things, became, strict=True):
+            if new is None:
+                self.vanishing.setdefault(thing.kind)
+                changed.add(thing.kind)
+                continue
+            for attribute in {*thing.values, *new.values}:
+                old_value, new_value = thing.values.get(attribute), new.values.get(attribute)
+                if not same_value(old_value, new_value, became):
+                    changed.add(thing.kind)
+                    if (thing.kind, attribute) not in self.changing:
+                        self.changing[thing.kind, attribute] = None
+                        looks_change = looks_change or attribute != PLACE
+                    if attribute == PLACE and thing.place and new.place:
+                        vector = _vector(thing.place, new.place)
+                        if vector is not None and vector != (0, 0):
+                            self.offsets.setdefault(thing.kind, {}).setdefault(vector)
+                            self._move(thing, name, _unit(vector))
+        kept = {new.index for new in became if new is not None}
+        for new in after.things:
+            if new.index not in kept:
+                self.appearing.setdefault(new.kind)
+        self._changed_in.update(changed)
+        if looks_change:  # what a thing looks like has changed: read all places again
+            self.together = {(kind, look) for kind, look in self.together if len(look) == len(self._look(look))}
+            self._share(scene)
+            self._share(after)
+        self._conclude()
+
+    def _look(self, look: Look) -> Look:
+        kind = look[0]
+        return (kind, *(a for k, a in self.changing if k == kind and a != PLACE))
+
+    def _move(self, thing: Thing, action: str, vector: Vector) -> None:
+        self._moves_by_action.setdefault(f"{thing.kind}\0{action}", Counter())[vector] += 1
+        for attribute, value in thing.values.items():
+            if attribute != PLACE and not isinstance(value, Thing) and value is not None:
+                by_value = self._moves_by_value.setdefault(f"{thing.kind}\0{attribute}", {})
+                by_value.setdefault(value, Counter())[vector] += 1
+
+    def _conclude(self) -> None:
+        self.avatar = self._find_avatar()
+        self.steps, self.facing, self.facings = {}, None, {}
+        if self.avatar is None:
+            return
+        table = {
+            name: moves
+            for key, moves in self._moves_by_action.items()
+            for kind, name in [key.split("\0")]
+            if kind == self.avatar
+        }
+        if not table:
+            return
+        steps, purity = _majority(table)
+        best = purity
+        for key, by_value in self._moves_by_value.items():
+            kind, attribute = key.split("\0")
+            if kind == self.avatar and len(by_value) > 1:
+                facings, share = _majority(by_value)
+                if share > best + 0.05 and len(set(facings.values())) > 1:
+                    best, self.facing, self.facings = share, attribute, facings
+        if self.facing is None:
+            self.steps = steps
+            if purity < 0.6 and sum(map(sum, (c.values() for c in table.values()))) > 4:
+                self.steps = {}
+            _complete(self.steps, [a for a in self.actions if a not in steps])
+        else:
+            known = self.values.get((self.avatar, self.facing), {})
+            _complete(self.facings, [v for v in known if v not in self.facings])
+
+    def _find_avatar(self) -> str | None:
+        candidates = [
+            (self._changed_in[kind], kind)
+            for kind in self.kinds
+            if kind not in self._many
+            and self._kinds_in[kind] * 10 >= self._scenes * 9
+            and self._changed_in[kind] > 0
+        ]
+        if not candidates:
+            return None
+        most = max(count for count, _ in candidates)
+        return next(kind for count, kind in candidates if count == most)
+
+    # ── what the language asks ───────────────────────────────────────────────────────────────────────────
+
+    def structure(self) -> tuple[Any, ...]:
+        """What the meaning of rows and literals depends on: when it changes, all data are read anew."""
+        return (
+            self.avatar,
+            tuple(sorted(self.steps.items())),
+            self.facing,
+            tuple(sorted(self.facings.items(), key=repr)),
+            tuple(self.kinds),
+            tuple(self.changing),
+            tuple(self.vanishing),
+            tuple(self.appearing),
+            len(self.together),
+            tuple(min(len(v), 6) for v in self.values.values()),
+            sum(min(len(v), 6) for v in self.offsets.values()),
+        )
+
+    def attributes_of(self, kind: str) -> tuple[str, ...]:
+        """The attributes that objects of a kind have."""
+        return tuple(sorted(self._attributes.get(kind, ())))
+
+    def look(self, thing: Thing) -> Look:
+        """The kind, with the values of attributes that were seen to change."""
+        extra = [
+            value
+            for attribute, value in sorted(thing.values.items())
+            if (thing.kind, attribute) in self.changing and isinstance(value, bool | str)
+        ]
+        return (thing.kind, *extra)
+
+    def passable(self, mover: str, thing: Thing) -> bool:
+        """Whether a thing like this one was ever in one place with the mover's kind."""
+        return (mover, self.look(thing)) in self.together
+
+    def direction(self, avatar: Thing | None, action: Action) -> Vector | None:
+        """Where the avatar heads with an action, or None where that is not known."""
+        if avatar is None:
+            return None
+        if self.facing is not None:
+            return self.facings.get(avatar.values.get(self.facing))
+        return self.steps.get(action.name)
+
+    def is_single(self, kind: str) -> bool:
+        return kind not in self._many
+
+    def varies(self, kind: str, attribute: str) -> bool:
+        """Whether the attribute was seen with more than one value."""
+        return len(self.values.get((kind, attribute), ())) > 1
+
+    def group(self, action: str) -> str:
+        """Actions that head somewhere share what is learned; every other action is on its own."""
+        return "step" if action in self.steps else action
+
+
+def same_value(old: Any, new: Any, became: Sequence[Thing | None]) -> bool:
+    """Whether a value stayed, a reference to what the same thing became counting as the same."""
+    if isinstance(old, Thing):
+        return isinstance(new, Thing) and became[old.index] is new
+    return bool(old == new) and not isinstance(new, Thing)
+
+
+def _vector(a: tuple[Any, Any], b: tuple[Any, Any]) -> Vector | None:
+    if all(type(v) is int for v in (*a, *b)):
+        return (b[0] - a[0], b[1] - a[1])
+    return None
+
+
+def _unit(vector: Vector) -> Vector:
+    """The direction of a displacement, whatever its length."""
+    length = gcd(*vector) or 1
+    return (vector[0] // length, vector[1] // length)
+
+
+def _majority(table: Mapping[Any, Counter[Vector]]) -> tuple[dict[Any, Vector], float]:
+    """The commonest vector of each value, and the share of all moves that these explain."""
+    chosen = {value: moves.most_common(1)[0][0] for value, moves in table.items()}
+    total = sum(sum(moves.values()) for moves in table.values())
+    return chosen, sum(moves.most_common(1)[0][1] for moves in table.values()) / total
+
+
+def _complete(table: dict[Any, Vector], unknown: Iterable[Any]) -> None:
+    """Where all directions but one have their opposite and one value is left, it is the missing one."""
+    rest = list(unknown)
+    missing = {(-x, -y) for x, y in table.values()} - set(table.values())
+    if len(rest) == 1 and len(missing) == 1:
+        table[rest[0]] = missing.pop()
