@@ -72,7 +72,8 @@ class MiniGrid:
             self._env.max_steps = self._max_steps  # BabyAI computes its own at every reset
         self._forget()
         self._episode.begin()
-        return Start(self._read(), str(self._env.mission))
+        # Playground has no mission, and rewards nothing.
+        return Start(self._read(), str(self._env.mission) or "explore")
 
     def step(self, action: Action) -> Step:
         """Act."""
