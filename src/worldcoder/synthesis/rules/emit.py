@@ -305,9 +305,9 @@ def _assemble(dynamics: Dynamics, writer: Writer, body: list[str]) -> str:
     top: list[str] = []
     uses_step = "step" in text or writer.places
     if uses_step and vocabulary.facing:
-        top.append(f"FACING = {_table(vocabulary.facings)}  # where {vocabulary.avatar} heads, by its {vocabulary.facing}")
+        top.append(f"FACING = {table_text(vocabulary.facings)}  # where {vocabulary.avatar} heads, by its {vocabulary.facing}")
     elif uses_step:
-        top.append(f"STEPS = {_table(vocabulary.steps)}  # where an action heads")
+        top.append(f"STEPS = {table_text(vocabulary.steps)}  # where an action heads")
     if writer.helpers & {"free", "blocked", "slide"}:
         movers = sorted(writer.movers)
         shares = {
@@ -363,7 +363,7 @@ def _next_write(writer: Writer, attribute: str) -> str:
     return f"{writer.me}.{attribute} = next_{attribute}"
 
 
-def _table(table: dict[Any, Any]) -> str:
+def table_text(table: dict[Any, Any]) -> str:
     return "{" + ", ".join(f"{k!r}: {v!r}" for k, v in sorted(table.items(), key=lambda item: repr(item[0]))) + "}"
 
 

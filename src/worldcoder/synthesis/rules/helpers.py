@@ -156,6 +156,16 @@ def near(a, b):
     """Whether two objects are one step apart."""
     return None not in (a.x, b.x) and abs(a.x - b.x) + abs(a.y - b.y) == 1
 ''',
+    "count_on": '''
+def count_on(state, kind, other):
+    """How many objects of a kind share a place with one of another kind."""
+    return sum(bool(state.at(o.x, o.y, other)) for o in state.all(kind))
+''',
+    "count": '''
+def count(state, kind, attribute, value):
+    """How many objects of a kind have this value of an attribute."""
+    return sum(getattr(o, attribute) == value for o in state.all(kind))
+''',
 }  # fmt: skip
 NEEDS: dict[str, tuple[str, ...]] = {
     "free": ("passable",),

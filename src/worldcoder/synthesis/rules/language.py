@@ -244,8 +244,10 @@ def _identity_literals(context: Context, values: Mapping[str, Any]) -> Iterator[
                     continue
                 yield ("is" if a is b else "not is", first, second)
                 if a is not b and "." not in first:
-                    for attribute in a.values.keys() & b.values.keys():
-                        x, y = a.values[attribute], b.values[attribute]
+                    for attribute, x in a.values.items():
+                        if attribute not in b.values:
+                            continue
+                        y = b.values[attribute]
                         if attribute == PLACE or isinstance(x, bool) or x is None:
                             continue
                         same = x is y if isinstance(x, Thing) else x == y

@@ -91,17 +91,17 @@ class Vocabulary:
         name = transition.action.name
         self.actions.setdefault(name)
         became = becomes(transition.state, transition.next_state)
-        changed: set[str] = set()
+        changed: dict[str, None] = {}
         looks_change = False
         for thing, new in zip(scene.things, became, strict=True):
             if new is None:
                 self.vanishing.setdefault(thing.kind)
-                changed.add(thing.kind)
+                changed.setdefault(thing.kind)
                 continue
-            for attribute in {*thing.values, *new.values}:
+            for attribute in dict.fromkeys((*thing.values, *new.values)):
                 old_value, new_value = thing.values.get(attribute), new.values.get(attribute)
                 if not same_value(old_value, new_value, became):
-                    changed.add(thing.kind)
+                    changed.setdefault(thing.kind)
                     if (thing.kind, attribute) not in self.changing:
                         self.changing[thing.kind, attribute] = None
                         looks_change = looks_change or attribute != PLACE
@@ -114,7 +114,7 @@ class Vocabulary:
         for new in after.things:
             if new.index not in kept:
                 self.appearing.setdefault(new.kind)
-        self._changed_in.update(changed)
+        self._changed_in.update(changed.keys())
         if looks_change:  # what a thing looks like has changed: read all places again
             self.together = {(kind, look) for kind, look in self.together if len(look) == len(self._look(look))}
             self._share(scene)

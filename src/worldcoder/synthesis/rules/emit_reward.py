@@ -1,0 +1,149 @@
+"""Write what was learned, or guessed, of a reward as a Python program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from worldcoder.synthesis.rules.emit import table_text, variable
+from worldcoder.synthesis.rules.helpers import helper_text
+from worldcoder.synthesis.rules.language import Literal
+from worldcoder.synthesis.rules.lists import DecisionList
+from worldcoder.synthesis.rules.rewards import Guess, Rewards
+from worldcoder.synthesis.rules.vocabulary import Vocabulary
+
+
+class _Writer:
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.avatar = vocabulary.avatar
+        self.me = variable(vocabulary.avatar) if vocabulary.avatar else "None"
+        self.was = f"{self.me}_before"
+        self.helpers: set[str] = set()
+
+    def use(self, helper: str) -> str:
+        self.helpers.add(helper)
+        return helper
+
+    def literal(self, literal: Literal) -> str:
+        """An expression that is true where the literal is."""
+        me = self.me
+        match literal:
+            case ("did", name):
+                return f"action.name == {name!r}"
+            case ("gone",):
+                return f"{me} is None"
+            case ("moved",):
+                self.use("place_of")
+                return f"place_of({me}) != place_of({self.was})"
+            case ("was on", kind):
+                return f"{self.use('things')}(state, {self.use('place_of')}({self.was}), {kind!r}, {self.was})"
+            case (("on" | "facing") as form, kind):
+                return self._there(form, kind)
+            case (("on." | "facing.") as form, kind, attribute, value):
+                return f"any(o.{attribute} == {value!r} for o in {self._there(form[:-1], kind)})"
+            case ("near", kind):
+                return f"any({self.use('near')}({me}, o) for o in next_state.all({kind!r}))"
+            case ("near.", kind, attribute, value):
+                self.use("near")
+                return f"any(o.{attribute} == {value!r} and near({me}, o) for o in next_state.all({kind!r}))"
+            case ("holds", attribute):
+                return f"{self.use('is_object')}({me}.{attribute})"
+            case ("holds kind", attribute, kind):
+                return f"{self.use('get')}({me}.{attribute}, 'kind') == {kind!r}"
+            case ("holds.", attribute, kind, other, value):
+                self.use("get")
+                held = f"{me}.{attribute}"
+                return f"get({held}, 'kind') == {kind!r} and get({held}, {other!r}) == {value!r}"
+            case ("least", attribute, value):
+                return f"{me}.{attribute} >= {value!r}"
+            case ("most", attribute, value):
+                return f"{me}.{attribute} < {value!r}"
+            case ("fewer", kind):
+                return f"len(next_state.all({kind!r})) < len(state.all({kind!r}))"
+            case ("more", kind):
+                return f"len(next_state.all({kind!r})) > len(state.all({kind!r}))"
+            case ("no", kind):
+                return f"not next_state.all({kind!r})"
+            case ("turned", kind, attribute, value):
+                self.use("count")
+                rest = f"{kind!r}, {attribute!r}, {value!r})"
+                return f"count(next_state, {rest} > count(state, {rest}"
+            case ("is", kind, attribute, value):
+                return f"any(o.{attribute} == {value!r} for o in next_state.all({kind!r}))"
+            case ("all", kind, attribute, value):
+                return f"all(o.{attribute} == {value!r} for o in next_state.all({kind!r}))"
+            case ("some on", kind, other):
+                return f"any(next_state.at(o.x, o.y, {other!r}) for o in next_state.all({kind!r}))"
+            case ("all on", kind, other):
+                return f"all(next_state.at(o.x, o.y, {other!r}) for o in next_state.all({kind!r}))"
+            case (("more on" | "fewer on") as form, kind, other):
+                self.use("count_on")
+                sign = ">" if form == "more on" else "<"
+                return f"count_on(next_state, {kind!r}, {other!r}) {sign} count_on(state, {kind!r}, {other!r})"
+        raise AssertionError(literal)
+
+    def _there(self, form: str, kind: str) -> str:
+        self.use("things")
+        if form == "on":
+            return f"things(next_state, {self.use('place_of')}({self.me}), {kind!r}, {self.me})"
+        return f"things(next_state, {self.use('ahead')}({self.me}, step), {kind!r}, {self.me})"
+
+
+_ABOUT_AVATAR = frozenset({
+    "on", "on.", "facing", "facing.", "near", "near.", "holds", "holds kind", "holds.", "least", "most", "moved",
+})  # fmt: skip
+
+
+def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionList, guess: Guess | None) -> str:
+    """The reward program of one goal: what was seen of it and, before the goal was ever reached, a guess."""
+    writer = _Writer(vocabulary)
+    may_lack = vocabulary.avatar is not None and vocabulary.avatar in vocabulary.vanishing
+    lines: list[str] = []
+    if guess is not None:
+        lines += [
+            "    # Not seen yet: a guess of what the goal means.",
+            f"    if {_conditions(writer, guess.literals, may_lack)}:",
+            "        return 1.0, True",
+        ]
+    counts = dict.fromkeys(decisions.rules, 0)
+    for row in rewards.rows.by_mask.values():
+        counts[decisions.rule(row.mask)] += row.count
+    for rule in decisions.rules:
+        _, reward, done = rule.effect if rule.effect[0] == "reward" else ("reward", 0.0, False)
+        count = counts[rule]
+        seen = f"  # seen in {count} transition{'s' if count != 1 else ''}"
+        literals = tuple(rewards.literals.of(rule.condition))
+        if literals:
+            lines += [f"    if {_conditions(writer, literals, may_lack)}:", f"        return {reward!r}, {done!r}{seen}"]
+        else:
+            lines.append(f"    return {reward!r}, {done!r}{seen}")
+    text = "\n".join(lines)
+    start = ["def reward(state, action, next_state):", f"    {_quoted(rewards.goal)}"]
+    top: list[str] = []
+    if writer.me in text and vocabulary.avatar:
+        writer.use("only")
+        start.append(f"    {writer.me} = only(next_state, {vocabulary.avatar!r})")
+    if writer.was in text:
+        start.append(f"    {writer.was} = only(state, {vocabulary.avatar!r})")
+    if ", step)" in text:
+        if vocabulary.facing:
+            top.append(f"FACING = {table_text(vocabulary.facings)}  # where {vocabulary.avatar} heads")
+            self_dir = f"FACING.get(getattr({writer.me}, {vocabulary.facing!r}, None))"
+            start.append(f"    step = {self_dir}")
+        else:
+            top.append(f"STEPS = {table_text(vocabulary.steps)}  # where an action heads")
+            start.append("    step = STEPS.get(action.name)")
+    constants = "\n".join(top) + "\n\n\n" if top else ""
+    helpers = helper_text(writer.helpers)
+    return constants + (helpers + "\n\n" if helpers else "").lstrip("\n") + "\n".join([*start, *lines]) + "\n"
+
+
+def _conditions(writer: _Writer, literals: tuple[Literal, ...], may_lack: bool) -> str:
+    parts = [writer.literal(literal) for literal in literals]
+    if may_lack and any(literal[0] in _ABOUT_AVATAR for literal in literals):
+        parts.insert(0, f"{writer.me} is not None")
+    return " and ".join(parts)
+
+
+def _quoted(goal: Any) -> str:
+    text = str(goal).replace("\\", "\\\\").replace('"', "'").replace("\n", " ")
+    return f'"""{text}"""'

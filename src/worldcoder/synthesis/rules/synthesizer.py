@@ -1,0 +1,82 @@
+"""The embedded synthesizer: a proposer of programs that needs no model, no key and no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from worldcoder.programs import Program
+from worldcoder.synthesis.proposer import RewardProposal
+from worldcoder.synthesis.rules.dynamics import Dynamics
+from worldcoder.synthesis.rules.emit import emit_transition
+from worldcoder.synthesis.rules.emit_reward import emit_reward
+from worldcoder.synthesis.rules.rewards import Guess, Rewards, guesses
+from worldcoder.synthesis.rules.scene import scene_of
+from worldcoder.world.values import Action, Goal, State, Transition
+
+
+class RulesSynthesizer:
+    """Learns decision lists from transitions and writes them as programs."""
+
+    name = "rules"
+
+    def __init__(self) -> None:
+        self.dynamics = Dynamics()
+        self.rewards: dict[Goal, Rewards] = {}
+        self._program: Program | None = None
+        self._guesses: dict[Goal, tuple[object, list[Guess]]] = {}
+
+    def begin(self, state: State, goal: Goal, actions: Sequence[Action]) -> None:
+        self.dynamics.vocabulary.observe_actions(actions)
+        self.dynamics.vocabulary.observe_scene(scene_of(state))
+        self.rewards.setdefault(goal, Rewards(goal))
+
+    def observe(self, transition: Transition) -> None:
+        self.dynamics.observe(transition)
+        self.rewards.setdefault(transition.goal, Rewards(transition.goal)).observe(transition)
+
+    def fit(self) -> bool:
+        searched = self.dynamics.fit()
+        if searched:
+            self._program = None
+        return searched
+
+    def transition_program(self) -> Program:
+        source = emit_transition(self.dynamics)
+        if self._program is None or self._program.source != source:
+            parent = None if self._program is None else self._program.id
+            self._program = Program(source, "transition", origin=self.name, parent=parent)
+        return self._program
+
+    def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
+        rewards = self.rewards.setdefault(goal, Rewards(goal))
+        vocabulary = self.dynamics.vocabulary
+        rewards.fit(vocabulary)
+        best = rewards.lists[0]
+        if rewards.succeeded:
+            source = emit_reward(rewards, vocabulary, best, None)
+            yield RewardProposal(Program(source, "reward", goal=goal, origin=self.name), learned=True)
+            return
+        for guess in self._open_guesses(rewards, start):
+            source = emit_reward(rewards, vocabulary, best, guess)
+            program = Program(source, "reward", goal=goal, origin=self.name)
+            yield RewardProposal(program, False, guess.meaning(), guess.cost)
+        source = emit_reward(rewards, vocabulary, best, None)
+        program = Program(source, "reward", goal=goal, origin=self.name)
+        yield RewardProposal(program, False, "nothing more to guess", float("inf"))
+
+    def _open_guesses(self, rewards: Rewards, start: State) -> list[Guess]:
+        vocabulary = self.dynamics.vocabulary
+        key = (vocabulary.structure(), start)
+        known = self._guesses.get(rewards.goal)
+        if known is None or known[0] != key:
+            known = key, guesses(vocabulary, rewards.goal, start)
+            self._guesses[rewards.goal] = known
+        return [guess for guess in known[1] if not rewards.refuted(vocabulary, guess)]
+
+    def interest(self, state: State, action: Action) -> float:
+        doubt = self.dynamics.doubt(state, action)
+        if doubt.unseen:
+            return 3.0
+        if doubt.disputed:
+            return 2.0
+        return 1.0 if doubt.pairs else 0.0
