@@ -1,0 +1,150 @@
+"""Writing the log of a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from worldcoder.errors import RunError
+from worldcoder.planning import Plan
+from worldcoder.programs import Program
+from worldcoder.runs.schema import FORMAT, LOG, TABLES, connect, fold, reporting
+from worldcoder.world.values import Action, Goal, State, Transition
+
+
+class RunLog:
+    """An append-only record; what is added in one `transaction` is there as a whole or not at all.
+
+    States are stored once each, by the digest of their text.
+
+    Raises RunError where the file cannot be written.
+    """
+
+    def __init__(self, directory: str | Path) -> None:
+        self.path = Path(directory) / LOG
+        self._numbers: dict[State, tuple[str, int]] = {}
+        with reporting(self.path, "open"):
+            self._connection = connect(self.path, write=True)
+
+    @classmethod
+    def create(cls, directory: str | Path, meta: Mapping[str, Any]) -> RunLog:
+        """Begin a log, with what is noted once (`config`, ...)."""
+        if (Path(directory) / LOG).exists():
+            raise RunError(f"{directory} holds a run already; --resume it, or choose another folder")
+        log = cls(directory)
+        try:
+            with log.transaction():
+                for statement in TABLES.split(";"):
+                    log._execute(statement)
+                for key, value in {"format": FORMAT, **meta}.items():
+                    log.set_meta(key, value)
+        except BaseException:
+            log.close()
+            raise
+        return log
+
+    def close(self) -> None:
+        """Bring everything into one file and let go of it."""
+        fold(self._connection)
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self._execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._execute("COMMIT")
+        except BaseException:
+            self._numbers.clear()
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    def set_meta(self, key: str, value: Any) -> None:
+        """Note something once; a later note under the same key takes its place."""
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", key, json.dumps(value))
+
+    def add_episode(self, index: int, seed: int, goal: Goal, start: State, after: int) -> None:
+        """An episode begins; after: the actions taken before it."""
+        self._add("episodes", index, seed, goal, self._state(start), after)
+
+    def add_decision(
+        self,
+        index: int,
+        episode: int,
+        after: int,
+        action: Action | None,
+        why: str,
+        note: str,
+        phi1: float,
+        phi2: str | None,
+        guess: str | None,
+    ) -> None:
+        """The agent chose an action, or None: to begin again."""
+        text = None if action is None else json.dumps(action.to_json())
+        self._add("decisions", index, episode, after, text, why, note, phi1, phi2, guess)
+
+    def add_transition(
+        self, index: int, episode: int, step: Transition, truncated: bool, seconds: Mapping[str, float]
+    ) -> None:
+        """An action was taken; seconds: running totals."""
+        self._add(
+            "transitions",
+            index,
+            episode,
+            self._state(step.state),
+            json.dumps(step.action.to_json()),
+            self._state(step.next_state),
+            step.reward,
+            step.done,
+            truncated,
+            json.dumps(dict(seconds)),
+        )
+
+    def add_program(self, index: int, program: Program, parent: str | None, score: float, after: int) -> None:
+        """A program became part of the model, with φ1 as its score."""
+        p = program
+        text = p.origin, p.comment, p.source
+        self._add("programs", index, p.id, p.kind, p.goal, parent, *text, score, after)
+
+    def add_plan(self, index: int, after: int, plan: Plan) -> None:
+        """A search was made."""
+        actions = json.dumps([action.to_json() for action in plan.actions])
+        rewards = json.dumps(list(plan.rewards))
+        spent = plan.method, plan.nodes, plan.seconds
+        self._add("plans", index, after, str(plan.status), *spent, actions, rewards)
+
+    def add_note(self, index: int, after: int, what: str, text: str) -> None:
+        """Something worth telling happened."""
+        self._add("notes", index, after, what, text)
+
+    def _state(self, state: State) -> int:
+        """The number of a state, which is stored if it is new.
+
+        Told apart by text, not by equality: 1 and True, or another order of attributes, are equal and yet not
+        the same to a learner.
+        """
+        text = json.dumps(state.to_json())
+        known = self._numbers.get(state)
+        if known is not None and known[0] == text:
+            return known[1]
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        with reporting(self.path, "write"):
+            run = self._connection.execute
+            run("INSERT OR IGNORE INTO states (digest, json) VALUES (?, ?)", (digest, text))
+            row = run("SELECT id FROM states WHERE digest = ?", (digest,)).fetchone()
+        number = int(row[0])
+        self._numbers[state] = text, number
+        return number
+
+    def _add(self, table: str, *values: Any) -> None:
+        self._execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))})", *values)
+
+    def _execute(self, statement: str, *values: Any) -> None:
+        with reporting(self.path, "write"):
+            self._connection.execute(statement, values)
