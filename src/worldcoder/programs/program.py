@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -31,6 +32,11 @@ class Program:
     origin: str = "user"
     parent: str | None = None
     comment: str = field(default="", compare=False)
+
+    @property
+    def id(self) -> str:
+        """A short name for the text: equal texts of one kind have equal ids."""
+        return hashlib.sha256(f"{self.kind}\0{self.goal}\0{self.source}".encode()).hexdigest()[:12]
 
     @property
     def lines(self) -> int:
