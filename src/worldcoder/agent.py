@@ -293,6 +293,11 @@ class Agent:
             return True
 
     @property
+    def planned(self) -> int:
+        """Actions left of the plan in hand."""
+        return len(self._queue)
+
+    @property
     def curious(self) -> bool:
         """Whether the last search for something to learn found anything."""
         return not self._quiet

@@ -1,0 +1,55 @@
+"""What the final model of a run is worth: φ1 and φ2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from worldcoder.errors import ModelFormatError, ProgramError
+from worldcoder.planning import Budget, Status, plan
+from worldcoder.programs import Check, RewardFunction, TransitionFunction, WorldModel
+from worldcoder.programs.simulator import Actions
+from worldcoder.world.values import Action, Goal, State, Transition
+
+
+def reproduced(model: WorldModel, transitions: Sequence[Transition]) -> float:
+    """φ1: the share of transitions that the model reproduces, reward and end included; 0 without any."""
+    if not transitions:
+        return 0.0
+    try:
+        rewards = {goal: RewardFunction(program.source) for goal, program in model.rewards.items()}
+        wrong = Check(transitions).run(TransitionFunction(model.transition.source), rewards)
+    except ProgramError:
+        return 0.0
+    return 1 - len(wrong) / len(transitions)
+
+
+def reachable(
+    model: WorldModel,
+    starts: Iterable[tuple[State, Goal]],
+    actions: Callable[[State], Sequence[Action]],
+    transitions: Sequence[Transition],
+    budget: Budget,
+) -> Status | None:
+    """φ2: whether the model admits a plan to a reward from every start.
+
+    FOUND if from all; UNREACHABLE if there is proof for one that there is none; else BUDGET. None for no
+    start. actions: as the environment's. transitions: where the states come from in which it was asked.
+    """
+    starts = tuple(starts)
+    source = _source(actions, (*(s for s, _ in starts), *(t.next_state for t in transitions)))
+    answers = set()
+    for state, goal in starts:
+        try:
+            answers.add(plan(model.simulator(state, goal, source), budget=budget).status)
+        except (ModelFormatError, ProgramError):  # no reward program for this goal, or a broken one
+            answers.add(Status.UNREACHABLE)
+    for status in (Status.UNREACHABLE, Status.BUDGET, Status.FOUND):
+        if status in answers:
+            return status
+    return None
+
+
+def _source(actions: Callable[[State], Sequence[Action]], states: Iterable[State]) -> Actions:
+    """The actions themselves where they are the same in every state, which plans faster; else the function."""
+    sets = {tuple(actions(state)) for state in states}
+    return next(iter(sets)) if len(sets) == 1 else actions

@@ -1,0 +1,164 @@
+"""What a run tells while it goes on, and what it says at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from worldcoder.programs import Program
+from worldcoder.world.values import Action, Goal, State, Transition
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands.
+
+    phi1: share of the transitions that the model reproduces. phi2: what the last search found.
+    plan_length: steps left of the plan in hand. guess: the invented reward that is being tried, in words.
+    lines: of the model's programs.
+    """
+
+    actions: int
+    episodes: int
+    successes: int
+    wrong_guesses: int
+    phi1: float
+    phi2: str | None
+    plan_length: int
+    guess: str | None
+    lines: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Began:
+    """The run begins. resumed: actions in the log that it goes on from."""
+
+    directory: Path
+    environment: str
+    seed: int
+    state: State
+    goal: Goal
+    glyphs: Mapping[str, str] | None
+    resumed: int = 0
+
+
+@dataclass(frozen=True)
+class EpisodeBegan:
+    """The world was reset."""
+
+    episode: int
+    seed: int
+    state: State
+
+
+@dataclass(frozen=True)
+class Thinking:
+    """What takes time now: `acting`, `synthesis`, `planning`, `exploring`, or `checking` at the end."""
+
+    what: str
+
+
+@dataclass(frozen=True)
+class Chose:
+    """The agent chose an action and has not taken it yet."""
+
+    action: Action | None
+    why: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Acted:
+    """An action was taken and learned from."""
+
+    transition: Transition
+    why: str
+    note: str
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Adopted:
+    """A program became part of the model."""
+
+    program: Program
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Refuted:
+    """The world did not reward what was guessed."""
+
+    guess: str
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Solved:
+    """An episode ended with a reward for the first time."""
+
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Caution:
+    """Something went wrong that does not end the run."""
+
+    text: str
+
+
+Event = Began | EpisodeBegan | Thinking | Chose | Acted | Adopted | Refuted | Solved | Caution
+Listener = Callable[[Event], None]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The results of a run, as summary.json has them.
+
+    solved: an episode ended with a positive reward. real_actions: steps taken in the world.
+    actions_to_solve: steps taken when that happened first, or None.
+    actions_to_model: steps taken when the final model was adopted.
+    phi1: share of the recorded transitions that the final model reproduces.
+    phi2: whether it admits a plan to a reward from every start that was met: `found`, `unreachable` or
+    `budget` (the search ran out); None without a model.
+    wrong_guesses: invented rewards that were tried and not rewarded.
+    model_calls, tokens, usd: spent on language models. seconds: total, acting, synthesis, planning.
+    program_lines: lines of code of the model's programs; transition_lines: of its transition program.
+    model: its folder, or None. stopped: why the run ended, None while it goes on.
+    """
+
+    environment: str
+    options: Mapping[str, Any]
+    synthesizer: str
+    seed: int
+    goal: Goal
+    solved: bool
+    stopped: str | None
+    episodes: int
+    real_actions: int
+    actions_to_solve: int | None
+    actions_to_model: int
+    phi1: float
+    phi2: str | None
+    wrong_guesses: int
+    successes: int
+    programs: int
+    program_lines: int
+    transition_lines: int
+    model: str | None
+    seconds: Mapping[str, float]
+    version: str
+    model_calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    error: str | None = None
+    directory: Path = field(default=Path(), compare=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for summary.json."""
+        values = asdict(self)
+        del values["directory"]
+        return {**values, "options": dict(self.options), "seconds": dict(self.seconds)}

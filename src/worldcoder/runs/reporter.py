@@ -1,0 +1,174 @@
+"""Keeps the journal, the listener and the files of a run informed of what its agent does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from worldcoder.agent import Agent, Decision
+from worldcoder.errors import RunError
+from worldcoder.runs.clock import Clock
+from worldcoder.runs.directory import RunDirectory
+from worldcoder.runs.events import (
+    Acted,
+    Adopted,
+    Chose,
+    EpisodeBegan,
+    Listener,
+    Progress,
+    Refuted,
+    Solved,
+    Summary,
+)
+from worldcoder.runs.journal import Journal, Outcome
+from worldcoder.runs.reader import RecordedEpisode
+from worldcoder.world.values import Goal, State, Transition
+
+REFRESH_SECONDS = 2.0
+
+
+class Reporter:
+    """Told of each step of the loop; nothing is shown or written while a log is being replayed.
+
+    about: what a summary says that was settled before the run: environment, options, synthesizer, seed, version.
+    transitions, starts: all that were met. solved_at: actions taken when the first reward ended an episode.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        journal: Journal,
+        clock: Clock,
+        folder: RunDirectory,
+        listener: Listener,
+        about: Mapping[str, Any],
+    ) -> None:
+        self.transitions: list[Transition] = []
+        self.starts: dict[tuple[State, Goal], None] = {}
+        self.solved_at: int | None = None
+        self.successes = 0
+        self.wrong_guesses = 0
+        self._agent = agent
+        self._journal = journal
+        self._clock = clock
+        self._folder = folder
+        self._listener = listener
+        self._about = about
+        self._guess: str | None = None
+        self._decision: Decision | None = None
+        self._refreshed = time.monotonic()
+        self._saved: object = None
+
+    def began(self, episode: RecordedEpisode) -> None:
+        """An episode began."""
+        self.starts.setdefault((episode.start, episode.goal))
+        if not self._journal.replaying:
+            self._listener(EpisodeBegan(episode.index, episode.seed, episode.start))
+
+    def chose(self, decision: Decision) -> None:
+        """The agent chose."""
+        agent = self._agent
+        self._decision = decision
+        self._guess = agent.guess.meaning if agent.guess is not None else None
+        self._journal.decided(
+            decision.action,
+            decision.why,
+            decision.note,
+            phi1=agent.phi1,
+            phi2=None if agent.phi2 is None else str(agent.phi2),
+            guess=self._guess,
+        )
+        if not self._journal.replaying:
+            self._listener(Chose(decision.action, decision.why, decision.note))
+
+    def acted(self, outcome: Outcome) -> None:
+        """An action was taken, and the agent has learned from it."""
+        agent, step, decision = self._agent, outcome.transition, self._decision
+        assert decision is not None
+        self.transitions.append(step)
+        new = self._journal.learned(agent.model, agent.phi1)
+        refuted = agent.counts.wrong_guesses > self.wrong_guesses
+        self.wrong_guesses = agent.counts.wrong_guesses
+        rewarded = step.done and step.reward > 0
+        first = rewarded and not self.successes
+        self.successes += rewarded
+        if refuted:
+            self._journal.noted("refuted", self._guess or decision.note)
+        if first:
+            self.solved_at = self._journal.actions
+            self._journal.noted("solved", f"reward {step.reward:g}")
+        if self._journal.replaying:
+            return
+        progress = self.progress()
+        self._listener(Acted(step, decision.why, decision.note, progress))
+        for program in new:
+            self._listener(Adopted(program, progress))
+        if refuted:
+            self._listener(Refuted(self._guess or decision.note, progress))
+        if first:
+            self._listener(Solved(progress))
+        if time.monotonic() - self._refreshed > REFRESH_SECONDS:
+            self.refresh()
+
+    def progress(self) -> Progress:
+        """Where the run stands."""
+        agent = self._agent
+        model = agent.model
+        programs = () if model is None else (model.transition, *model.rewards.values())
+        return Progress(
+            actions=self._journal.actions,
+            episodes=self._journal.episodes,
+            successes=self.successes,
+            wrong_guesses=self.wrong_guesses,
+            phi1=agent.phi1,
+            phi2=None if agent.phi2 is None else str(agent.phi2),
+            plan_length=agent.planned,
+            guess=agent.guess.meaning if agent.guess is not None else None,
+            lines=sum(program.lines for program in programs),
+            seconds=self._clock.total,
+        )
+
+    def refresh(self) -> None:
+        """Write the model and the summary as they are now."""
+        with suppress(RunError):  # the log is what counts; the end of the run writes them again
+            status = self._agent.phi2
+            self.save(self.summary(None, self._agent.phi1, None if status is None else str(status)))
+        self._refreshed = time.monotonic()
+
+    def summary(
+        self, stopped: str | None, phi1: float, phi2: str | None, error: str | None = None
+    ) -> Summary:
+        """The results as they are now, with what was found out about the model."""
+        model, programs = self._agent.model, self._journal.programs
+        current = () if model is None else (model.transition, *model.rewards.values())
+        return Summary(
+            **self._about,
+            goal=next((goal for _, goal in self.starts), ""),
+            solved=self.successes > 0,
+            stopped=stopped,
+            episodes=self._journal.episodes,
+            real_actions=self._journal.actions,
+            actions_to_solve=self.solved_at,
+            actions_to_model=programs[-1].after if programs else 0,
+            phi1=phi1,
+            phi2=phi2,
+            wrong_guesses=self.wrong_guesses,
+            successes=self.successes,
+            programs=len(programs),
+            program_lines=sum(program.lines for program in current),
+            transition_lines=0 if model is None else model.transition.lines,
+            model=None if model is None else str(self._folder.model),
+            seconds=self._clock.seconds(),
+            error=error,
+            directory=self._folder.path,
+        )
+
+    def save(self, summary: Summary) -> None:
+        """Write the model if it is another one, and the summary. Raises RunError where that fails."""
+        model = self._agent.model
+        if model is not None and model is not self._saved:
+            self._folder.write_model(model, {"goal": summary.goal, **self._about})
+            self._saved = model
+        self._folder.write_summary(summary.to_json())
