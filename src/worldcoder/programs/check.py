@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from worldcoder.errors import ProgramError
+from worldcoder.programs.functions import RewardFunction, TransitionFunction
 from worldcoder.programs.model import ANY_GOAL
-from worldcoder.programs.simulator import Prediction, RewardFunction, TransitionFunction
+from worldcoder.programs.simulator import Prediction
 from worldcoder.world.live import LiveState, Snapshot
 from worldcoder.world.values import Goal, State, Transition
 

@@ -9,8 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from worldcoder.errors import ModelFormatError
+from worldcoder.programs.functions import RewardFunction, TransitionFunction
 from worldcoder.programs.program import Program
-from worldcoder.programs.simulator import Actions, Prediction, RewardFunction, Simulator, TransitionFunction
+from worldcoder.programs.simulator import Actions, Prediction, Simulator
 from worldcoder.world.values import Action, Goal, State
 
 ANY_GOAL = "*"

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import builtins
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from worldcoder.errors import ProgramError
-from worldcoder.programs.program import describe, load_namespace
-from worldcoder.world.live import LiveObj, LiveState, Snapshot
-from worldcoder.world.values import Action, Obj, Ref, State
-from worldcoder.world.views import After, Before, Reads
+from worldcoder.programs.functions import RewardFunction, TransitionFunction
+from worldcoder.programs.memory import Memory, Node
+from worldcoder.world.live import LiveState
+from worldcoder.world.values import Action, State
 
 Actions = Sequence[Action] | Callable[[State], Sequence[Action]]
 """The actions there are: the same in every state, or a function of the state (slower: states are built)."""
@@ -30,146 +28,11 @@ class Prediction:
     error: str | None = None
 
 
-class TransitionFunction:
-    """A loaded transition program. Calling it changes the live state, however the program is written."""
-
-    def __init__(self, source: str) -> None:
-        self._function = load_namespace(source, "transition")["transition"]
-
-    def __call__(self, live: LiveState, action: Action) -> None:
-        """Raises ProgramError for whatever goes wrong inside."""
-        try:
-            result = self._function(live, action)
-            if result is not live and result is not None:
-                live.become(_as_state(result))
-        except ProgramError as error:
-            raise ProgramError(describe(error)) from None
-        except Exception as error:
-            raise ProgramError(f"the transition program failed: {describe(error)}") from None
-
-
-def _as_state(result: Any) -> State:
-    """A state from whatever a program returned instead of changing the one it got."""
-    if isinstance(result, LiveState):
-        return result.freeze()
-    if isinstance(result, State):
-        return result
-    if not isinstance(result, Iterable):
-        raise ProgramError(
-            f"transition() returned {type(result).__name__}; return the state, or a collection of its objects"
-        )
-    items = list(result)
-    place = {id(o): i for i, o in enumerate(items)}
-    objects = []
-    for o in items:
-        if isinstance(o, LiveObj):
-            attributes = {
-                a: Ref(place[id(v)]) if isinstance(v, LiveObj) and id(v) in place else v
-                for a, v in o.__dict__.items()
-                if a != "kind"
-            }
-            objects.append(Obj(o.kind, name=o.name, **attributes))
-        elif isinstance(o, Obj):
-            objects.append(o)
-        else:
-            raise ProgramError(
-                f"transition() returned a collection that holds {type(o).__name__}, not objects"
-            )
-    return State(objects)
-
-
-class RewardFunction:
-    """A loaded reward program, with a memory of the results that cannot have changed.
-
-    A result is reused while the action is the same and no kind that the program ever read differs, before or
-    after. A program that reads by other ways than kinds is simply called each time.
-    """
-
-    def __init__(self, source: str) -> None:
-        self._counter = _Counter()
-        self._namespace = load_namespace(source, "reward")
-        self._function = self._namespace["reward"]
-        counting = load_namespace(source, "reward")
-        counting["all"] = self._counter.all
-        self._counting = counting["reward"]
-        self._kinds: tuple[str, ...] = ()
-        self._memo: dict[Any, tuple[float, bool]] = {}
-        self._memoize = True
-
-    def __call__(self, live: LiveState, action: Action) -> tuple[float, bool]:
-        """Reward and done of the step that was just made and settled; raises ProgramError."""
-        if not self._memoize or live.has_references:
-            return self._call(live, action)
-        key = (action, live.fingerprint(self._kinds))
-        found = self._memo.get(key)
-        if found is None:
-            found = self._call(live, action)
-            if self._memoize:
-                self._memo[action, live.fingerprint(self._kinds)] = found
-        return found
-
-    def fresh(self, live: LiveState, action: Action) -> tuple[float, bool]:
-        """The same, computed anew whatever is remembered."""
-        return self._call(live, action)
-
-    def _call(self, live: LiveState, action: Action) -> tuple[float, bool]:
-        reads = Reads()
-        result = self._run(self._function, live, action, reads)
-        match result:
-            case (bool() | int() | float() as reward, bool() | int() as done):
-                pass
-            case _:
-                raise ProgramError(f"reward() returned {result!r}; expected (number, bool)")
-        if reads.everything or live.irregular:
-            self._memoize = False
-        elif not reads.kinds <= set(self._kinds):
-            self._kinds = tuple(sorted(reads.kinds | set(self._kinds)))
-            self._memo.clear()
-        return float(reward), bool(done)
-
-    def _run(self, function: Callable[..., Any], live: LiveState, action: Action, reads: Reads) -> Any:
-        writes = live.writes
-        try:
-            result = function(Before(live, reads), action, After(live, reads))
-        except ProgramError as error:
-            raise ProgramError(describe(error)) from None
-        except Exception as error:
-            raise ProgramError(f"the reward program failed: {describe(error)}") from None
-        if live.writes != writes:
-            raise ProgramError("a reward program may not change the state; this one wrote an attribute")
-        return result
-
-    def forget(self) -> None:
-        """Start anew with another live state: what is remembered holds for one live state only."""
-        self._memo.clear()
-        self._memoize = True
-
-    def unmet(self, live: LiveState, action: Action) -> int:
-        """How many parts of the goal are open: the items that fail in the program's calls of `all`.
-
-        This is the goal count of width search (Lipovetzky & Geffner 2012), read off the program itself: a
-        program that says "all boxes stand on a target" counts the boxes that do not. 0 where it has no such
-        parts.
-        """
-        self._counter.failed = 0
-        self._run(self._counting, live, action, Reads())
-        return self._counter.failed
-
-
-class _Counter:
-    """Stands in for the built-in `all` and counts what fails, without stopping at the first."""
-
-    def __init__(self) -> None:
-        self.failed = 0
-
-    def all(self, items: Iterable[Any]) -> bool:
-        failed = builtins.sum(not item for item in items)
-        self.failed += failed
-        return failed == 0
-
-
 class Simulator:
     """One transition function and one reward function on one live state: a model that can be searched.
+
+    Calls of the transition program are remembered where that pays (`Memory`); `remember=False` runs the
+    program for each step.
 
     crashed: how often a program failed during a search; such a step leads nowhere.
     last_error: how it failed last.
@@ -181,53 +44,85 @@ class Simulator:
         reward: RewardFunction | None,
         state: State,
         actions: Actions,
+        *,
+        remember: bool = True,
     ) -> None:
         self._transition = transition
         self._reward = reward
         self._actions = actions
-        self._live = LiveState(state)
-        self._start = self._live.snapshot()
+        self._live = live = LiveState(state)
+        self._start = live.settle(), live.snapshot()
+        self._memory = Memory(live, transition, reward) if remember else None
+        self._remembered = False  # whether the current step is the memory's
         self._action: Action | None = None
-        self.crashed = 0
-        self.last_error: str | None = None
+        self._crashed = 0
+        self._last_error: str | None = None
         if reward is not None:
             reward.forget()
 
     # ── planning.Model ───────────────────────────────────────────────────────────────────────────────────
 
-    def start(self) -> Snapshot:
+    def start(self) -> Node:
+        """The node of the state that the simulator was made with."""
         return self._start
 
-    def key(self, node: Snapshot) -> int:
-        return self._live.hash_of(node)
+    def key(self, node: Node) -> int:
+        """The hash of the node's state."""
+        return self._live.hash_of(node[1])
 
-    def successors(self, node: Snapshot) -> Iterator[tuple[Action, int, float, bool]]:
+    def successors(self, node: Node) -> Iterator[tuple[Action, int, float, bool]]:
+        """One step for each action whose programs run without an error."""
+        if callable(self._actions):
+            self._live.restore(node[1])
+            actions = self._actions(self._live.freeze())
+        else:
+            actions = self._actions
+        if self._memory is not None and self._memory.pays():
+            self._remembered = True
+            return self._memory.successors(node, actions)
+        self._remembered = False
+        return self._run(node, actions)
+
+    def _run(self, node: Node, actions: Sequence[Action]) -> Iterator[tuple[Action, int, float, bool]]:
         live, transition, reward = self._live, self._transition, self._reward
-        live.restore(node)
-        actions = self._actions
-        for action in actions if isinstance(actions, Sequence) else actions(live.freeze()):
+        live.restore(node[1])
+        gained, done = 0.0, False
+        for action in actions:
             try:
                 transition(live, action)
-                key = live.settle()
-                gained, done = (0.0, False) if reward is None else reward(live, action)
+                self._key = key = live.settle()
+                if reward is not None:
+                    gained, done = reward(live, action)
             except ProgramError as error:
-                self.crashed += 1
-                self.last_error = str(error)
+                self._crashed += 1
+                self._last_error = str(error)
             else:
                 self._action = action
                 yield action, key, gained, done
             live.undo()
 
-    def keep(self) -> Snapshot:
-        return self._live.snapshot()
+    def keep(self) -> Node:
+        """The node after the current step."""
+        if self._remembered and self._memory is not None:
+            return self._memory.keep()
+        return self._key, self._live.snapshot()
 
     def atoms(self) -> list[int]:
+        """A number for what each object that can change is after the current step."""
+        if self._remembered and self._memory is not None:
+            return self._memory.atoms()
         return self._live.atoms()
 
     def changed_atoms(self) -> list[int]:
-        return [z for _, row, z in self._live.changes if row is not None]
+        """Those of `atoms` that the current step brought about."""
+        if self._remembered and self._memory is not None:
+            return self._memory.changed_atoms()
+        return [v.z for v in self._live.changes if v.z]
 
     def unmet(self) -> int:
+        """How many parts of the goal are open, by the reward program; 0 if it fails."""
+        if self._remembered and self._memory is not None:
+            return self._memory.unmet()
         if self._reward is None or self._action is None:
             return 0
         try:
@@ -247,31 +142,42 @@ class Simulator:
 
     def distrust(self) -> None:
         """Remember nothing from now on."""
+        self._memory = None
+        if self._reward is not None:
+            self._reward.distrust()
+
+    @property
+    def crashed(self) -> int:
+        return self._crashed + (0 if self._memory is None else self._memory.crashed)
+
+    @property
+    def last_error(self) -> str | None:
+        return self._last_error or (None if self._memory is None else self._memory.last_error)
 
     # ── predictions ──────────────────────────────────────────────────────────────────────────────────────
 
-    def state(self, node: Snapshot) -> State:
+    def state(self, node: Node) -> State:
         """The state that a node stands for."""
-        self._live.restore(node)
+        self._live.restore(node[1])
         return self._live.freeze()
 
-    def step(self, node: Snapshot, action: Action) -> tuple[Snapshot, Prediction]:
+    def step(self, node: Node, action: Action) -> tuple[Node, Prediction]:
         """One step from a node; the node after it, and what is predicted. Never raises for a bad program."""
         live = self._live
-        live.restore(node)
+        live.restore(node[1])
         reward, done = 0.0, False
         try:
             self._transition(live, action)
-            live.settle()
-            kept, state = live.snapshot(), live.freeze()
+            kept = live.settle(), live.snapshot()
+            state = live.freeze()
             if self._reward is not None:
-                reward, done = self._reward(live, action)
+                reward, done = self._reward.fresh(live, action)
         except ProgramError as error:
-            live.undo()
             return node, Prediction(None, 0.0, False, str(error))
-        live.undo()
+        finally:
+            live.undo()
         return kept, Prediction(state, reward, done)
 
     def predict(self, state: State, action: Action) -> Prediction:
         """What the model says `action` leads to in `state`. Never raises for a bad program."""
-        return self.step(self._live.snapshot_of(state), action)[1]
+        return self.step((0, self._live.snapshot_of(state)), action)[1]

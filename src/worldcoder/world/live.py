@@ -1,7 +1,7 @@
 """The live state: one mutable set of objects that a program reads and writes, with everything undoable.
 
 A program sees ordinary objects with ordinary attributes. Underneath, every write is logged and can be rolled
-back, the hash of the state is kept as a sum of one random number a row (Zobrist 1970, over multisets, so
+back, the hash of the state is kept as a sum of one random number an object (Zobrist 1970, over multisets, so
 objects that are alike merge), and objects are indexed by kind and by place. Nothing is copied per call:
 
     live = LiveState(state)
@@ -12,106 +12,61 @@ objects that are alike merge), and objects are indexed by kind and by place. Not
     live.restore(kept)           # the kept one
 
 Two states with the same `settle()` are equal; equal states can differ in it only where unnamed objects that
-are referred to change places with others like them.
+are referred to change places with others like them (see `exact_hash`).
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from worldcoder.errors import ProgramError
+from worldcoder.world.objects import (
+    ABSENT,
+    ADDED,
+    REMOVED,
+    REPLACED,
+    LiveObj,
+    Row,
+    Version,
+    set_alive,
+    set_born,
+    set_cell,
+    set_gone,
+    set_initial,
+    set_live,
+    set_name,
+    set_place,
+    set_slot,
+    set_version,
+    set_versions,
+)
 from worldcoder.world.values import Obj, Ref, State, _value_problem
 
-Row = tuple[Any, ...]
-Snapshot = tuple["Row | None", ...]
-"""A state relative to the live state it came from: one row per object that ever changed, None if absent."""
+__all__ = ["LiveObj", "LiveState", "Snapshot"]
 
-_ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "absent"})()
-_ADDED: Any = object()
-_REMOVED: Any = object()
-_ITEMS: Any = object()  # first entry of the row of an object whose set of attributes differs from its kind's
+Snapshot = tuple[Version, ...]
+"""A state relative to the live state it came from: the version of each object that ever changed."""
 
-
-class LiveObj:
-    """An object of the live state. Read and write its attributes: `box.x += 1`."""
-
-    __slots__ = (
-        "__dict__",
-        "_alive",
-        "_cell",
-        "_fields",
-        "_initial",
-        "_live",
-        "_place",
-        "_row",
-        "_slot",
-        "_z",
-        "name",
-    )
-
-    kind: str
-    name: str | None
-
-    def __setattr__(self, attribute: str, value: Any) -> None:
-        values = self.__dict__
-        old = values.get(attribute, _ABSENT)
-        if old is value:
-            return
-        if old is _ABSENT and attribute in LiveObj.__slots__:
-            raise AttributeError(f"{attribute!r} cannot be written; objects keep their names")
-        live = self._live
-        live._log.append((self, attribute, old))
-        values[attribute] = value
-        if attribute == "x" or attribute == "y":
-            live._stale.add(self)
-        elif attribute == "kind":
-            live._regroup(self, old)
-        elif old is _ABSENT:
-            live._irregular.add(self)
-
-    def __delattr__(self, attribute: str) -> None:
-        if attribute == "kind" or attribute not in self.__dict__:
-            raise AttributeError(f"{self.kind} has no attribute {attribute!r} that could be deleted")
-        live = self._live
-        live._log.append((self, attribute, self.__dict__.pop(attribute)))
-        live._irregular.add(self)
-        live._stale.add(self)
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, attribute: str) -> Any: ...
-
-    def __repr__(self) -> str:
-        inside = ", ".join(
-            f"{a}={f'@{v.kind}' if isinstance(v, LiveObj) else repr(v)}"
-            for a, v in self.__dict__.items()
-            if a != "kind"
-        )
-        return f"{self.kind}({inside})"
-
-
-_set_alive = LiveObj.__dict__["_alive"].__set__
-_set_cell = LiveObj.__dict__["_cell"].__set__
-_set_row = LiveObj.__dict__["_row"].__set__
-_set_z = LiveObj.__dict__["_z"].__set__
-_set_fields = LiveObj.__dict__["_fields"].__set__
-_set_initial = LiveObj.__dict__["_initial"].__set__
-_set_live = LiveObj.__dict__["_live"].__set__
-_set_place = LiveObj.__dict__["_place"].__set__
-_set_slot = LiveObj.__dict__["_slot"].__set__
-_set_name = LiveObj.__dict__["name"].__set__
+_ITEMS: Any = object()  # first entry of the row of an object whose attributes are not those of its kind
 
 
 class LiveState:
-    """The working state that the framework hands to a program."""
+    """The working state that the framework hands to a program.
+
+    has_references: whether some object refers or ever referred to another one.
+    generation: grows when objects that never changed do, or new ones come up; what was learned about the
+    places of a snapshot before then is out of date.
+    """
 
     def __init__(self, state: State) -> None:
         self._rng = random.Random(0x5EED)
-        self._table: dict[Row, int] = {}
+        self._numbers: dict[Any, int] = {}
+        self._cells: dict[tuple[Any, Any], int] = {}
         self._slots: list[LiveObj] = []
         self._dynamic: list[LiveObj] = []
+        self._living: tuple[LiveObj, ...] | None = None
         self._of_kind: dict[str, tuple[LiveObj, ...]] = {}
         self._once_of_kind: dict[str, list[LiveObj]] = {}
         self._pool: dict[tuple[str, str | None], list[LiveObj]] = {}
@@ -122,11 +77,11 @@ class LiveState:
         self._stale: set[LiveObj] = set()
         self._irregular: set[LiveObj] = set()
         self._identified: set[LiveObj] = set()
-        self._changes: list[tuple[LiveObj, Row | None, int]] = []
+        self._changes: list[Version] = []
         self.has_references = False
+        self.generation = 0
         self._hash = 0
-        self._sums, self._sums_at = 0, 0
-        self._sums_of: tuple[str, ...] | None = None
+        self._sums: dict[tuple[str, ...], tuple[int, int]] = {}
         slots = [self._new_slot(o.kind, o.name, o.attributes) for o in state.objects]
         by_name = {o.name: o for o in slots}
         for o, live in zip(state.objects, slots, strict=True):
@@ -137,9 +92,10 @@ class LiveState:
                     self._identified.add(target)
                     self.has_references = True
         for live in slots:
-            row = self._row_of(live)
-            self._install(live, row)
-            _set_initial(live, row)
+            version = self._version(live, dict(live.__dict__))
+            self._hash += version.z
+            set_version(live, version)
+            set_initial(live, version)
         for kind in list(self._once_of_kind):
             self._collect(kind)
         self._stale.update(slots)
@@ -171,29 +127,30 @@ class LiveState:
         return next((o for o in self._by_name.get(name, ()) if o._alive), None)
 
     def __iter__(self) -> Iterator[LiveObj]:
-        return iter([o for o in self._slots if o._alive])
+        return iter(self._living or self._list_living())
 
     def __len__(self) -> int:
-        return sum(o._alive for o in self._slots)
+        return len(self._living or self._list_living())
 
     def add(self, kind: str, *, name: str | None = None, **attributes: Any) -> LiveObj:
         """Create an object; returns it."""
-        if name is not None and self.named(name) is not None:
-            raise ProgramError(f"add({kind!r}, name={name!r}): an object with this name exists already")
+        if not isinstance(kind, str) or not kind:
+            raise ProgramError(f"add({kind!r}): a kind is a non-empty str")
+        if name is not None and (not isinstance(name, str) or self.named(name) is not None):
+            problem = "an object has this name already" if isinstance(name, str) else "a name is a str"
+            raise ProgramError(f"add({kind!r}, name={name!r}): {problem}")
         pool = self._pool.setdefault((kind, name), [])
         made = next((o for o in pool if not o._alive), None)
-        before = dict(made.__dict__) if made is not None else {}
         if made is None:
-            made = self._new_slot(kind, name, attributes)
-            _set_alive(made, False)
-            _set_initial(made, None)
+            made = self._new_slot(kind, name, attributes, absent=True)
             pool.append(made)
-            self._make_dynamic(made)
+            before: dict[str, Any] = {}
         else:
+            before = dict(made.__dict__)
             made.__dict__.clear()
             made.__dict__.update(self._ordered(made, kind, attributes))
-        self._log.append((made, _ADDED, before))
-        _set_alive(made, True)
+        self._log.append((made, ADDED, before))
+        set_alive(made, True)
         self._stale.add(made)
         self._collect(kind)
         return made
@@ -202,8 +159,8 @@ class LiveState:
         """Take an object out of the state."""
         if not isinstance(obj, LiveObj) or obj._live is not self or not obj._alive:
             raise ProgramError(f"remove({obj!r}): this is no object of the state (removed already?)")
-        self._log.append((obj, _REMOVED, None))
-        _set_alive(obj, False)
+        self._log.append((obj, REMOVED, None))
+        set_alive(obj, False)
         self._stale.add(obj)
         self._collect(obj.kind)
 
@@ -212,29 +169,32 @@ class LiveState:
     def settle(self) -> int:
         """The hash of the state as it is now; raises ProgramError for a value that no state may hold."""
         log = self._log
-        changes: list[tuple[LiveObj, Row | None, int]] = []
         total = self._hash
+        changes: list[Version] = []
         if log:
-            table, special = self._table, bool(self._irregular or self._identified)
-            known = len(self._identified)
-            for obj in (log[0][0],) if len(log) == 1 else dict.fromkeys([entry[0] for entry in log]):
+            irregular, known = self._irregular, len(self._identified)
+            for obj in {entry[0]: None for entry in log}:
                 if obj._alive:
-                    row: Row | None = self._row_of(obj) if special else tuple(obj.__dict__.values())
+                    values = obj.__dict__
+                    row = self._row_of(values) if irregular else tuple(values.values())
                     try:
-                        z = table[row]  # type: ignore[index]
-                    except KeyError:
-                        z = self._meet(obj)
+                        version = obj._versions.get(row)
                     except TypeError:
                         raise self._bad_value(obj) from None
+                    if version is None:
+                        version = self._meet(obj)
                 else:
-                    row, z = None, 0
-                if z != obj._z:
-                    changes.append((obj, row, z))
-                    total += z - obj._z
+                    version = obj._gone
+                old = obj._version
+                if version is not old:
+                    changes.append(version)
+                    total += version.z - old.z
                     if obj._place < 0:
                         self._make_dynamic(obj)
-            if len(self._identified) != known:
-                return self.settle()  # some row above was numbered before its object was told apart
+            if self.has_references:
+                self._check_references()
+                if len(self._identified) != known:
+                    return self.settle()  # a number above was read before its object was told apart
         self._changes = changes
         return total
 
@@ -243,18 +203,29 @@ class LiveState:
         log = self._log
         while log:
             obj, attribute, old = log.pop()
-            if attribute is _ADDED:
-                _set_alive(obj, False)
+            if attribute is ADDED:
+                set_alive(obj, False)
                 self._collect(obj.kind)
                 if old:  # the slot may have been another object, removed in the same call
                     obj.__dict__.clear()
                     obj.__dict__.update(old)
                 self._stale.add(obj)
-            elif attribute is _REMOVED:
-                _set_alive(obj, True)
+            elif attribute is REPLACED:
+                now = obj.kind if obj._alive else None
+                set_alive(obj, old.values is not None)
+                if old.values is not None:
+                    obj.__dict__.clear()
+                    obj.__dict__.update(old.values)
+                if now != old.kind:
+                    for kind in {now, old.kind}:
+                        if kind is not None:
+                            self._collect(kind)
+                self._stale.add(obj)
+            elif attribute is REMOVED:
+                set_alive(obj, True)
                 self._stale.add(obj)
                 self._collect(obj.kind)
-            elif old is _ABSENT:
+            elif old is ABSENT:
                 del obj.__dict__[attribute]
                 self._stale.add(obj)
             elif attribute == "kind":
@@ -270,47 +241,29 @@ class LiveState:
 
     def snapshot(self) -> Snapshot:
         """The state as of the last `settle`, for `restore`."""
-        rows = [o._row for o in self._dynamic]
-        for obj, row, _ in self._changes:
-            rows[obj._place] = row
-        return tuple(rows)
+        versions = [o._version for o in self._dynamic]
+        for version in self._changes:
+            versions[version.obj._place] = version
+        return tuple(versions)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Make a kept state the current one. Writes that were not kept are rolled back."""
         if self._log:
             self.undo()
-        dynamic = self._dynamic
-        if len(snapshot) < len(dynamic):
-            snapshot += tuple([o._initial for o in dynamic[len(snapshot) :]])
-        table, stale = self._table, self._stale
-        regroup: set[str] = set()
-        for obj, row in zip(dynamic, snapshot, strict=True):
-            old = obj._row
-            if row is old:
-                continue
-            if old is None or row is None or old[0] != row[0] or row[0] is _ITEMS:
-                regroup.add(obj.kind)
-                _set_alive(obj, row is not None)
-                if row is not None:
-                    self._fill(obj, row)
-                    regroup.add(obj.kind)
-            else:
-                values = obj.__dict__
-                values.update(zip(values, row, strict=False))
-            if row is None:
-                z = 0
-            elif row in table and not self._identified:
-                z = table[row]
-            else:
-                row = self._marked(obj, row)
-                z = self._number(row)
-            self._hash += z - obj._z
-            _set_z(obj, z)
-            _set_row(obj, row)
-            stale.add(obj)
-        for kind in regroup:
-            self._collect(kind)
+        for version in self.padded(snapshot):
+            old = version.obj._version
+            if version is not old:
+                self._put(version, old)
+                self._hash += version.z - old.z
+                set_version(version.obj, version)
         self._changes = []
+
+    def padded(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot with the objects that had not changed yet when it was taken."""
+        dynamic = self._dynamic
+        if len(snapshot) == len(dynamic):
+            return snapshot
+        return snapshot + tuple([o._initial for o in dynamic[len(snapshot) :]])
 
     def snapshot_of(self, state: State) -> Snapshot:
         """Express a state of values in the slots of this live state, for `restore`.
@@ -322,208 +275,169 @@ class LiveState:
             self.undo()
         assigned: list[LiveObj | None] = [None] * len(state.objects)
         free: dict[tuple[str, str | None], dict[LiveObj, None]] = {}
+        alike: dict[Row, list[LiveObj]] = {}
         for slot in self._slots:
-            kind = slot._fields[0]
-            free.setdefault((kind, slot.name), {})[slot] = None
-        initial: dict[Row, list[LiveObj]] = {}
-        for slot in self._slots:
-            for row in (slot._initial, slot._row):
-                if row is not None:
-                    bare = row[:-1] if slot in self._identified else row
-                    initial.setdefault(bare, []).append(slot)
+            free.setdefault((slot._born, slot.name), {})[slot] = None
+            for version in {slot._initial: None, slot._version: None}:
+                if version.values is not None:
+                    alike.setdefault(version.row, []).append(slot)
         for i, o in enumerate(state.objects):
             if any(isinstance(v, Ref) for v in o.attributes.values()):
                 continue
-            row = tuple(self._ordered(None, o.kind, o.attributes).values())
+            row = self._row_of(self._ordered(None, o.kind, o.attributes))
             group = free.get((o.kind, o.name), {})
-            for slot in initial.get(row, ()):
+            for slot in alike.get(row, ()):
                 if slot in group:
                     del group[slot]
                     assigned[i] = slot
                     break
+        slots: list[LiveObj] = []
         for i, o in enumerate(state.objects):
-            if assigned[i] is None:
-                group = free.setdefault((o.kind, o.name), {})
+            slot_or_none = assigned[i]
+            if slot_or_none is None:
+                group = free.get((o.kind, o.name), {})
                 if group:
-                    slot = next(iter(group))
-                    del group[slot]
+                    slot_or_none = next(iter(group))
+                    del group[slot_or_none]
                 else:
-                    slot = self._new_slot(o.kind, o.name, o.attributes)
-                    _set_alive(slot, False)
-                    _set_initial(slot, None)
-                    self._pool.setdefault((o.kind, o.name), []).append(slot)
-                    self._make_dynamic(slot)
-                assigned[i] = slot
-        slots = [s for s in assigned if s is not None]
+                    slot_or_none = self._new_slot(o.kind, o.name, o.attributes, absent=True)
+                    self._pool.setdefault((o.kind, o.name), []).append(slot_or_none)
+            slots.append(slot_or_none)
         by_name = {s.name: s for s in slots}
-        rows: dict[LiveObj, Row] = {}
+        wanted = {slot: slot._gone for slot in self._slots}
         for o, slot in zip(state.objects, slots, strict=True):
-            values = {
-                a: (by_name[v.target] if isinstance(v.target, str) else slots[v.target])
-                if isinstance(v, Ref)
-                else v
-                for a, v in o.attributes.items()
-            }
-            for v in values.values():
-                if isinstance(v, LiveObj):
-                    self._identify(v)
-            ordered = self._ordered(slot, o.kind, values)
-            row = tuple(ordered.values())
-            if tuple(ordered) != slot._fields:
-                self._irregular.add(slot)
-                row = (_ITEMS, *sorted(ordered.items()))
-            rows[slot] = row
-        final: dict[LiveObj, Row | None] = {}
-        for slot in self._slots:
-            wanted = rows.get(slot)
-            if wanted is not None and slot in self._identified:
-                wanted = (*wanted, slot)
-            if wanted is not None and wanted == slot._initial:
-                wanted = slot._initial
-            if wanted != slot._initial:
+            values = dict(o.attributes)
+            for attribute, value in values.items():
+                if isinstance(value, Ref):
+                    target = by_name[value.target] if isinstance(value.target, str) else slots[value.target]
+                    values[attribute] = target
+                    self._identify(target)
+            wanted[slot] = self._version(slot, self._ordered(slot, o.kind, values))
+        for slot, version in wanted.items():
+            if version is not slot._initial:
                 self._make_dynamic(slot)
-            final[slot] = wanted
-        return tuple(final[slot] for slot in self._dynamic)
+        return tuple(wanted[slot] for slot in self._dynamic)
 
     def hash_of(self, snapshot: Snapshot) -> int:
         """What `settle` gives in the state that a snapshot keeps; the current state stays as it is."""
-        dynamic = self._dynamic
-        if len(snapshot) < len(dynamic):
-            snapshot += tuple([o._initial for o in dynamic[len(snapshot) :]])
-        total = self._hash
-        for obj, row in zip(dynamic, snapshot, strict=True):
-            if row is not obj._row:
-                total -= obj._z
-                if row is not None:
-                    total += self._number(self._marked(obj, row))
-        return total
+        return self._hash + sum([v.z - v.obj._version.z for v in self.padded(snapshot)])
 
     def atoms(self) -> list[int]:
         """One number for what each object that ever changed is now; for novelty measures."""
-        numbers = [o._z for o in self._dynamic]
-        for obj, _, z in self._changes:
-            numbers[obj._place] = z
-        return numbers
+        return [v.z for v in self.snapshot() if v.z]
+
+    def cell(self, x: Any, y: Any) -> int:
+        """A number below 0 for a place: the `cell` of the versions that stand there."""
+        return self._cells.setdefault((x, y), -1 - len(self._cells))
+
+    @property
+    def changes(self) -> list[Version]:
+        """What differs since the last `restore`, as of `settle`: the new versions."""
+        return self._changes
 
     def values_before(self) -> dict[LiveObj, dict[str, Any] | None]:
-        """What each written object was at the last `restore`, with those that refer to them; None: absent."""
-        before: dict[LiveObj, dict[str, Any] | None] = {}
-        for obj, attribute, old in reversed(self._log):
-            if obj._row is None:
-                before[obj] = None
-            elif attribute is _ADDED:
-                before[obj] = dict(old)
-            else:
-                values = before.get(obj)
-                if values is None:
-                    values = before[obj] = dict(obj.__dict__)
-                if attribute is not _REMOVED:
-                    if old is _ABSENT:
-                        values.pop(attribute, None)
-                    else:
-                        values[attribute] = old
-        if self._identified and before:
-            for obj in self._slots:
-                if obj._alive and obj not in before:
-                    values = obj.__dict__
-                    if any(isinstance(v, LiveObj) and v in before for v in values.values()):
-                        before[obj] = dict(values)
+        """What each changed object was at the last `restore`, with those that refer to them; None: absent."""
+        before = {v.obj: v.obj._version.values for v in self._changes}
+        if self.has_references and before:
+            reached = list(before)
+            while reached:
+                target = reached.pop()
+                for obj in LiveState.__iter__(self):
+                    if obj not in before and any(v is target for v in obj.__dict__.values()):
+                        before[obj] = obj.__dict__
+                        reached.append(obj)
         return before
 
     @property
-    def changes(self) -> list[tuple[LiveObj, Row | None, int]]:
-        """What differs since the last `restore`, as of `settle`: (object, its row or None, its number)."""
-        return self._changes
-
-    @property
-    def irregular(self) -> bool:
-        """Whether some object changed its kind or its set of attributes, or has others than its kind."""
-        return bool(self._irregular)
+    def hash_before(self) -> int:
+        """The hash of the state as of the last `restore`."""
+        return self._hash
 
     @property
     def writes(self) -> int:
         """How many writes were logged since the last `restore` or `undo`."""
         return len(self._log)
 
-    def fingerprint(self, kinds: tuple[str, ...]) -> tuple[int, ...]:
+    def fingerprint(self, kinds: tuple[str, ...]) -> tuple[int, int]:
         """What the objects of some kinds were before and are after the step that was settled, as numbers."""
-        if self._sums_of is not kinds or self._sums_at != self._hash:
-            wanted = set(kinds)
-            self._sums_of, self._sums_at = kinds, self._hash
-            self._sums = sum([o._z for o in self._dynamic if o._row is not None and o.kind in wanted])
+        before, at = self._sums.get(kinds, (0, None))
+        if at != self._hash:
+            before = sum([part_of(o._version, kinds) for o in self._dynamic])
+            self._sums[kinds] = before, self._hash
         delta = 0
-        for obj, _, z in self._changes:
-            if obj.kind in kinds:
-                delta += z - obj._z
-        return self._sums, delta
+        for version in self._changes:
+            if version.kind in kinds:
+                delta += version.z
+            if version.obj._version.kind in kinds:
+                delta -= version.obj._version.z
+        return before, delta
 
     @property
     def exact_hash(self) -> bool:
-        """Whether equal states always have equal hashes here: no object is identified or irregular."""
-        return not self._irregular and all(o.name is not None for o in self._identified)
+        """Whether equal states always have equal hashes here: nothing without a name was ever referred to."""
+        return all(o.name is not None for o in self._identified)
 
     def become(self, state: State) -> None:
         """Make the current state equal to a value, as writes that `undo` rolls back."""
-        wanted = self.snapshot_of(state)
-        for obj, row in zip(self._dynamic, wanted, strict=True):
-            if row is obj._row or row == obj._row:
-                continue
-            if obj._alive:
-                self._log.append((obj, _REMOVED, None))
-                _set_alive(obj, False)
-                self._collect(obj.kind)
-            if row is not None:
-                self._log.append((obj, _ADDED, dict(obj.__dict__)))
-                self._fill(obj, row)
-                _set_alive(obj, True)
-                self._collect(obj.kind)
-            self._stale.add(obj)
+        self.advance([v for v in self.snapshot_of(state) if v is not v.obj._version])
+
+    def advance(self, versions: Sequence[Version]) -> None:
+        """Give objects that nobody wrote to other versions, as writes that `undo` rolls back."""
+        for version in versions:
+            self._log.append((version.obj, REPLACED, version.obj._version))
+            self._put(version, version.obj._version)
+        self._changes = list(versions)
 
     def __deepcopy__(self, memo: object) -> LiveState:
         """A state of its own, for programs that copy what they get and return the copy."""
         return LiveState(self.freeze())
 
+    __copy__ = None
+
     def freeze(self) -> State:
         """The current state as a value; raises ProgramError if it is not a well-formed state."""
-        made: dict[LiveObj, Obj] = {}
-        alive = [o for o in self._slots if o._alive]
-        place = {o: i for i, o in enumerate(alive)}
-        for o in alive:
+        made: list[Obj] = []
+        place = {o: i for i, o in enumerate(LiveState.__iter__(self))}
+        for o in place:
             attributes = {}
             for attribute, value in o.__dict__.items():
-                if attribute == "kind":
-                    continue
                 if isinstance(value, LiveObj):
                     if value not in place:
                         raise ProgramError(f"{o.kind}.{attribute} refers to an object that was removed")
                     value = Ref(value.name if value.name is not None else place[value])
-                attributes[attribute] = value
+                if attribute != "kind":
+                    attributes[attribute] = value
             try:
-                made[o] = Obj(o.kind, name=o.name, **attributes)
+                made.append(Obj(o.kind, name=o.name, **attributes))
             except ValueError as error:
                 raise ProgramError(str(error)) from None
-        return State(made.values())
+        return State(made)
 
     # ── inside ───────────────────────────────────────────────────────────────────────────────────────────
 
-    def _new_slot(self, kind: str, name: str | None, attributes: Any) -> LiveObj:
+    def _new_slot(self, kind: str, name: str | None, attributes: Any, *, absent: bool = False) -> LiveObj:
         obj = LiveObj.__new__(LiveObj)
-        _set_live(obj, self)
-        _set_name(obj, name)
-        _set_slot(obj, len(self._slots))
-        _set_place(obj, -1)
-        _set_alive(obj, True)
-        _set_cell(obj, None)
-        _set_row(obj, None)
-        _set_z(obj, 0)
-        values = self._ordered(obj, kind, attributes)
-        _set_fields(obj, self._fields[kind])
-        obj.__dict__.update(values)
+        set_live(obj, self)
+        set_name(obj, name)
+        set_slot(obj, len(self._slots))
+        set_place(obj, -1)
+        set_alive(obj, not absent)
+        set_cell(obj, None)
+        set_born(obj, kind)
+        set_versions(obj, {})
+        gone = Version(obj, (), None, None, 0)
+        set_gone(obj, gone)
+        set_version(obj, gone)
+        set_initial(obj, gone)
+        obj.__dict__.update(self._ordered(obj, kind, attributes))
         self._slots.append(obj)
         self._once_of_kind.setdefault(kind, []).append(obj)
         if name is not None:
             self._by_name.setdefault(name, []).append(obj)
             self._identified.add(obj)
+        if absent:
+            self._make_dynamic(obj)
+        self.generation += 1
         return obj
 
     def _ordered(self, obj: LiveObj | None, kind: str, attributes: Any) -> dict[str, Any]:
@@ -537,42 +451,39 @@ class LiveState:
             self._irregular.add(obj)
         return {"kind": kind, **{a: attributes[a] for a in sorted(attributes)}}
 
-    def _row_of(self, obj: LiveObj) -> Row:
-        if obj in self._irregular and tuple(obj.__dict__) != self._fields.get(obj.kind):
-            row: Row = (_ITEMS, *sorted(obj.__dict__.items()))
-        else:
-            row = tuple(obj.__dict__.values())
-        return (*row, obj) if obj in self._identified else row
+    def _row_of(self, values: dict[str, Any]) -> Row:
+        """The values in the order of the kind's attributes; with their names where these are others."""
+        fields = self._fields[values["kind"]]
+        if len(values) == len(fields) and values.keys() == set(fields):
+            return tuple([values[f] for f in fields])
+        return (_ITEMS, *sorted(values.items()))
 
-    def _marked(self, obj: LiveObj, row: Row) -> Row:
-        return (*row, obj) if obj in self._identified and row[-1] is not obj else row
+    def _version(self, obj: LiveObj, values: dict[str, Any]) -> Version:
+        """The version of an object that has these values."""
+        row = self._row_of(values)
+        version = obj._versions.get(row)
+        if version is None:
+            fields = None if row[0] is _ITEMS else self._fields[values["kind"]]
+            values = dict(row[1:]) if fields is None else dict(zip(fields, row, strict=True))
+            values = {"kind": values.pop("kind"), **values}
+            version = obj._versions[row] = Version(obj, row, values, fields, self._cell_of(values))
+            version.z = self._number(version)
+        return version
 
-    def _fill(self, obj: LiveObj, row: Row) -> None:
-        values = obj.__dict__
-        values.clear()
-        if row[0] is _ITEMS:
-            pairs = row[1:-1] if row[-1] is obj else row[1:]
-            ordered = dict(pairs)
-            values["kind"] = ordered.pop("kind")
-            values.update(ordered)
-        else:
-            values.update(zip(self._fields[row[0]], row, strict=False))
+    def _cell_of(self, values: dict[str, Any]) -> int:
+        x = values.get("x")
+        return 0 if x is None else self.cell(x, values.get("y"))
 
-    def _install(self, obj: LiveObj, row: Row) -> None:
-        """Take a row as the object's own in the current state."""
-        z = self._number(row)
-        self._hash += z - obj._z
-        _set_row(obj, row)
-        _set_z(obj, z)
+    def _number(self, version: Version) -> int:
+        """The number of a version: shared by all objects that look alike, unless they are told apart."""
+        row = (version.obj, version.row) if version.obj in self._identified else version.row
+        number = self._numbers.get(row)
+        if number is None:
+            number = self._numbers[row] = self._rng.getrandbits(61) | 1
+        return number
 
-    def _number(self, row: Row) -> int:
-        z = self._table.get(row)
-        if z is None:
-            z = self._table[row] = self._rng.getrandbits(61) | 1
-        return z
-
-    def _meet(self, obj: LiveObj) -> int:
-        """A row never seen before: check its values, mark what it refers to, give it a number."""
+    def _meet(self, obj: LiveObj) -> Version:
+        """A version never seen before: check its values, mark what it refers to, give it a number."""
         for value in obj.__dict__.values():
             if isinstance(value, LiveObj):
                 if value._live is not self:
@@ -580,7 +491,7 @@ class LiveState:
                 self._identify(value)
             elif _value_problem(value, reference=False):
                 raise self._bad_value(obj)
-        return self._number(self._row_of(obj))
+        return self._version(obj, obj.__dict__)
 
     def _identify(self, obj: LiveObj) -> None:
         """From now on this object is told apart from others like it: something refers to it."""
@@ -588,14 +499,18 @@ class LiveState:
         if obj in self._identified:
             return
         self._identified.add(obj)
-        if obj._row is not None:
-            row = (*obj._row, obj)
-            z = self._number(row)
-            self._hash += z - obj._z
-            _set_z(obj, z)
-            _set_row(obj, row)
-        if obj._initial is not None:
-            _set_initial(obj, (*obj._initial, obj))
+        for version in obj._versions.values():
+            number = self._number(version)
+            if version is obj._version:
+                self._hash += number - version.z
+            version.z = number
+
+    def _check_references(self) -> None:
+        """Raise ProgramError if an object refers to one that is not in the state."""
+        for obj in LiveState.__iter__(self):
+            for attribute, value in obj.__dict__.items():
+                if isinstance(value, LiveObj) and not value._alive:
+                    raise ProgramError(f"{obj.kind}.{attribute} refers to an object that was removed")
 
     def _bad_value(self, obj: LiveObj) -> ProgramError:
         for attribute, value in obj.__dict__.items():
@@ -608,30 +523,46 @@ class LiveState:
                 return ProgramError(f"the program set {obj.kind}.{attribute} = {value!r}: {problem}")
         return ProgramError(f"the program left {obj.kind} with a value that cannot be hashed")
 
+    def _put(self, version: Version, old: Version) -> None:
+        """Make an object, now of the old version, what the version says."""
+        obj = version.obj
+        if version.fields is not None and version.fields is old.fields:
+            obj.__dict__.update(version.values)  # type: ignore[arg-type]
+        else:
+            set_alive(obj, version.values is not None)
+            if version.values is not None:
+                obj.__dict__.clear()
+                obj.__dict__.update(version.values)
+            for kind in {old.kind, version.kind}:
+                if kind is not None:
+                    self._collect(kind)
+        self._stale.add(obj)
+
     def _make_dynamic(self, obj: LiveObj) -> None:
         if obj._place < 0:
-            _set_place(obj, len(self._dynamic))
+            set_place(obj, len(self._dynamic))
             self._dynamic.append(obj)
+            self.generation += 1
 
-    def _collect(self, kind: str | None) -> None:
+    def _list_living(self) -> tuple[LiveObj, ...]:
+        self._living = tuple([o for o in self._slots if o._alive])
+        return self._living
+
+    def _collect(self, kind: str) -> None:
         """Rebuild the tuple of a kind's objects, in slot order."""
-        if kind is not None:
-            self._of_kind[kind] = tuple(
-                sorted(
-                    {o for o in self._once_of_kind.get(kind, ()) if o._alive and o.kind == kind},
-                    key=lambda o: o._slot,
-                )
-            )
+        self._living = None
+        found = [o for o in self._once_of_kind.get(kind, ()) if o._alive and o.kind == kind]
+        found.sort(key=_slot_of)
+        self._of_kind[kind] = tuple(found)
 
     def _regroup(self, obj: LiveObj, old: str) -> None:
         """An object's kind was written."""
         kind = obj.kind
-        if not isinstance(kind, str) or not kind:
-            raise ProgramError(f"the program set a {old}'s kind to {kind!r}; a kind is a non-empty str")
         self._irregular.add(obj)
-        self._fields.setdefault(kind, tuple(obj.__dict__))
+        self._fields.setdefault(kind, ("kind", *sorted(a for a in obj.__dict__ if a != "kind")))
         if obj not in self._once_of_kind.setdefault(kind, []):
             self._once_of_kind[kind].append(obj)
+            self.generation += 1
         self._collect(old)
         self._collect(kind)
 
@@ -643,15 +574,24 @@ class LiveState:
             cell = (x, values.get("y")) if obj._alive and x is not None else None
             old = obj._cell
             if cell != old:
+                try:
+                    here = index.get(cell, ()) if cell is not None else ()
+                except TypeError:
+                    raise self._bad_value(obj) from None
                 if old is not None:
-                    index[old] = tuple([o for o in index[old] if o is not obj])
+                    there = index[old]
+                    index[old] = tuple([o for o in there if o is not obj]) if len(there) > 1 else ()
                 if cell is not None:
-                    try:
-                        here = index.get(cell, ())
-                    except TypeError:
-                        raise self._bad_value(obj) from None
-                    index[cell] = (
-                        tuple(sorted((*here, obj), key=lambda o: o._slot)) if here else (obj,)
-                    )
-                _set_cell(obj, cell)
+                    index[cell] = tuple(sorted((*here, obj), key=_slot_of)) if here else (obj,)
+                set_cell(obj, cell)
         self._stale.clear()
+
+
+def part_of(version: Version, kinds: tuple[str, ...]) -> int:
+    """What a version adds to the number of all objects of some kinds, relative to how it all began."""
+    first = version.obj._initial
+    return (version.z if version.kind in kinds else 0) - (first.z if first.kind in kinds else 0)
+
+
+def _slot_of(obj: LiveObj) -> int:
+    return obj._slot

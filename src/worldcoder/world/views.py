@@ -7,7 +7,7 @@ while none of these kinds changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from worldcoder.errors import ProgramError
@@ -101,40 +101,45 @@ class Ghost:
 class Before:
     """The state before a step."""
 
-    __slots__ = ("_ghosts", "_live", "_reads")
+    __slots__ = ("_ghosts", "_live", "_reads", "_standing")
 
     def __init__(self, live: LiveState, reads: Reads) -> None:
         self._live = live
         self._reads = reads
-        self._ghosts: dict[LiveObj, Ghost | None] | None = None
+        self._standing: list[Ghost] = []
+        self._ghosts = self._changed()
 
     def _changed(self) -> dict[LiveObj, Ghost | None]:
         """Each object that differs, as it was; None for one that was created."""
-        if self._ghosts is None:
-            self._ghosts = {
-                obj: None if values is None else Ghost(obj, values)
-                for obj, values in self._live.values_before().items()
-            }
-            for ghost in self._ghosts.values():
-                if ghost is not None:
-                    for attribute, value in ghost.__dict__.items():
-                        if isinstance(value, LiveObj):
-                            ghost.__dict__[attribute] = self._ghosts.get(value) or value
-        return self._ghosts
+        ghosts: dict[LiveObj, Ghost | None] = {}
+        for obj, values in self._live.values_before().items():
+            if values is None:
+                ghosts[obj] = None
+            else:
+                ghost = ghosts[obj] = Ghost(obj, values)
+                self._standing.append(ghost)
+        if self._live.has_references:
+            for ghost in self._standing:
+                for attribute, value in ghost.__dict__.items():
+                    if isinstance(value, LiveObj):
+                        ghost.__dict__[attribute] = ghosts.get(value) or value
+        return ghosts
 
-    def _objects(self) -> list[Any]:
-        changed = self._changed()
-        found: list[Any] = [o for o in self._live if o not in changed]
-        found.extend(ghost for ghost in changed.values() if ghost is not None)
-        return sorted(found, key=lambda o: (o._of if isinstance(o, Ghost) else o)._slot)
+    def _as_before(self, now: Iterable[LiveObj], ghosts: Iterable[Ghost]) -> tuple[Any, ...]:
+        """These objects without those that changed, and these ghosts, in the order of their slots."""
+        found: list[Any] = [o for o in now if o not in self._ghosts]
+        found.extend(ghosts)
+        found.sort(key=_slot)
+        return tuple(found)
 
     def all(self, kind: str) -> tuple[Any, ...]:
         """Every object of a kind."""
         self._reads.kinds.add(kind)
-        changed = self._changed()
-        if not changed:
-            return self._live.all(kind)
-        return tuple([o for o in self._objects() if o.kind == kind])
+        now = self._live.all(kind)
+        ghosts = [g for g in self._standing if g.kind == kind]
+        if not ghosts and self._ghosts.keys().isdisjoint(now):
+            return now
+        return self._as_before(now, ghosts)
 
     def one(self, kind: str) -> Any:
         """The only object of a kind; raises ProgramError when there is none or more than one."""
@@ -149,24 +154,38 @@ class Before:
             self._reads.everything = True
         else:
             self._reads.kinds.add(kind)
-        changed = self._changed()
-        found: list[Any] = [o for o in self._live.at(x, y, kind) if o not in changed]
-        for ghost in changed.values():
-            if ghost is not None and x is not None:
-                values = ghost.__dict__
-                if values.get("x") == x and values.get("y") == y and kind in (None, ghost.kind):
-                    found.append(ghost)
-        return tuple(found)
+        now = self._live.at(x, y, kind)
+        if x is None:
+            return ()
+        ghosts = []
+        for ghost in self._standing:
+            values = ghost.__dict__
+            if (kind is None or values["kind"] == kind) and values.get("x") == x and values.get("y") == y:
+                ghosts.append(ghost)
+        if not ghosts and self._ghosts.keys().isdisjoint(now):
+            return now
+        return self._as_before(now, ghosts)
 
     def named(self, name: Any) -> Any:
         """The object with this name, or None."""
         self._reads.everything = True
-        return next((o for o in self._objects() if o.name == name and name is not None), None)
+        now = self._live.named(name)
+        ghosts = [g for g in self._standing if g.name == name and name is not None]
+        return next(iter(self._as_before(() if now is None else (now,), ghosts)), None)
 
     def __iter__(self) -> Iterator[Any]:
         self._reads.everything = True
-        return iter(self._objects())
+        return iter(self._as_before(self._live, self._standing))
 
     def __len__(self) -> int:
-        self._reads.everything = True
-        return len(self._objects())
+        return len(tuple(iter(self)))
+
+    def add(self, kind: str, **attributes: Any) -> LiveObj:
+        raise ProgramError("a reward program may not change the state; it called add")
+
+    def remove(self, obj: Any) -> None:
+        raise ProgramError("a reward program may not change the state; it called remove")
+
+
+def _slot(obj: LiveObj | Ghost) -> int:
+    return obj._of._slot if isinstance(obj, Ghost) else obj._slot

@@ -1,0 +1,198 @@
+"""Loaded programs: a transition and a reward that run on a live state, however they are written."""
+
+from __future__ import annotations
+
+import builtins
+import dis
+from collections.abc import Callable, Iterable
+from types import CodeType
+from typing import Any
+
+from worldcoder.errors import ProgramError
+from worldcoder.programs.program import describe, load_namespace
+from worldcoder.world.live import LiveObj, LiveState
+from worldcoder.world.values import Action, Obj, Ref, State
+from worldcoder.world.views import After, Before, Reads
+
+
+class TransitionFunction:
+    """A loaded transition program. Calling it changes the live state, however the program is written.
+
+    It may write to the state it gets, return a collection of that state's objects, or return a copy.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._function = load_namespace(source, "transition")["transition"]
+
+    def __call__(self, live: LiveState, action: Action) -> None:
+        """Raises ProgramError for whatever goes wrong inside."""
+        try:
+            result = self._function(live, action)
+            if result is not live and result is not None:
+                live.become(_as_state(result))
+        except ProgramError as error:
+            raise ProgramError(describe(error)) from None
+        except (Exception, SystemExit) as error:
+            raise ProgramError(f"the transition program failed: {describe(error)}") from None
+
+
+def _as_state(result: Any) -> State:
+    """A state from whatever a program returned instead of changing the one it got."""
+    if isinstance(result, LiveState):
+        return result.freeze()
+    if isinstance(result, State):
+        return result
+    if not isinstance(result, Iterable) or isinstance(result, str | bytes):
+        raise ProgramError(
+            f"transition() returned {type(result).__name__}; return the state, or a collection of its objects"
+        )
+    items = list(result)
+    place = {id(o): i for i, o in enumerate(items)}
+    objects = []
+    for o in items:
+        if isinstance(o, LiveObj):
+            attributes = {
+                a: _reference(o, a, v, place, items) if isinstance(v, LiveObj) else v
+                for a, v in o.__dict__.items()
+                if a != "kind"
+            }
+            objects.append(Obj(o.kind, name=o.name, **attributes))
+        elif isinstance(o, Obj):
+            objects.append(o)
+        else:
+            raise ProgramError(
+                f"transition() returned a collection that holds {type(o).__name__}, not objects"
+            )
+    return State(objects)
+
+
+def _reference(o: LiveObj, attribute: str, target: LiveObj, place: dict[int, int], items: list[Any]) -> Ref:
+    if id(target) in place:
+        return Ref(target.name if target.name is not None else place[id(target)])
+    raise ProgramError(f"{o.kind}.{attribute} refers to an object that is not in what transition() returned")
+
+
+class RewardFunction:
+    """A loaded reward program, with a memory of the results that cannot have changed.
+
+    A result is reused while the action is the same (or the program's code never reads it) and no kind that
+    the program ever read differs, before or after. A program that reads by other ways than kinds is simply
+    called each time.
+
+    kinds: what the program was seen to read; None if it reads by other ways.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._counter = _Counter()
+        self._function = load_namespace(source, "reward")["reward"]
+        counting = load_namespace(source, "reward")
+        counting["all"] = self._counter.all
+        self._counting = counting["reward"]
+        self._results: dict[Any, tuple[float, bool]] = {}
+        self._counts: dict[Any, int] = {}
+        self.kinds: tuple[str, ...] | None = ()
+        self._reads_action = _reads_argument(self._function, 1)
+
+    def __call__(self, live: LiveState, action: Action) -> tuple[float, bool]:
+        """Reward and done of the step that was just made and settled; raises ProgramError."""
+        if self.kinds is None or live.has_references:
+            return self.fresh(live, action)
+        key = (self.relevant(action), live.fingerprint(self.kinds))
+        found = self._results.get(key)
+        if found is None:
+            kinds = self.kinds
+            found = self.fresh(live, action)
+            if self.kinds is kinds:
+                self._results[key] = found
+        return found
+
+    def fresh(self, live: LiveState, action: Action) -> tuple[float, bool]:
+        """The same, computed anew whatever is remembered."""
+        match self._run(self._function, live, action):
+            case (bool() | int() | float() as reward, bool() | int() as done) if reward == reward:
+                return float(reward), bool(done)
+            case result:
+                raise ProgramError(f"reward() returned {result!r:.80}; expected (number, bool)")
+
+    def unmet(self, live: LiveState, action: Action) -> int:
+        """How many parts of the goal are open: the items that fail in the program's calls of `all`.
+
+        This is the goal count of width search (Lipovetzky & Geffner 2012), read off the program itself: a
+        program that says "all boxes stand on a target" counts the boxes that do not. 0 where it has no such
+        parts.
+        """
+        key = None
+        if self.kinds is not None and not live.has_references:
+            key = (self.relevant(action), live.fingerprint(self.kinds))
+            if key in self._counts:
+                return self._counts[key]
+        kinds = self.kinds
+        self._counter.failed = 0
+        self._run(self._counting, live, action)
+        if key is not None and self.kinds is kinds:
+            self._counts[key] = self._counter.failed
+        return self._counter.failed
+
+    def relevant(self, action: Action) -> Any:
+        """What of an action the program can tell from that of another; None if it never looks at actions."""
+        return (action.name, action.args) if self._reads_action else None
+
+    def forget(self) -> None:
+        """Start anew with another live state: what is remembered holds for one live state only."""
+        self._results.clear()
+        self._counts.clear()
+        self.kinds = ()
+
+    def distrust(self) -> None:
+        """Remember nothing from now on, until `forget`."""
+        self.forget()
+        self.kinds = None
+
+    def _run(self, function: Callable[..., Any], live: LiveState, action: Action) -> Any:
+        reads, writes = Reads(), live.writes
+        try:
+            result = function(Before(live, reads), action, After(live, reads))
+        except ProgramError as error:
+            raise ProgramError(describe(error)) from None
+        except (Exception, SystemExit) as error:
+            raise ProgramError(f"the reward program failed: {describe(error)}") from None
+        if live.writes != writes:
+            raise ProgramError("a reward program may not change the state; this one wrote an attribute")
+        if self.kinds is not None:
+            if reads.everything:
+                self.distrust()
+            elif not reads.kinds <= set(self.kinds):
+                self.kinds = tuple(sorted(reads.kinds | set(self.kinds)))
+                self._results.clear()
+                self._counts.clear()
+        return result
+
+
+def _reads_argument(function: Any, index: int) -> bool:
+    """Whether a function may read one of its arguments; False only where its code shows that it does not."""
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_argcount <= index:
+        return True
+    name = code.co_varnames[index]
+    if {"locals", "vars", "eval", "exec", "dir", "_getframe", "inspect"} & set(code.co_names):
+        return True
+    return any(step.argval == name or name in _names(step.argval) for step in dis.get_instructions(code))
+
+
+def _names(argument: Any) -> tuple[Any, ...]:
+    """The names an instruction carries, where it carries several; those that an inner function uses."""
+    if isinstance(argument, tuple):
+        return argument
+    return argument.co_freevars if isinstance(argument, CodeType) else ()
+
+
+class _Counter:
+    """Stands in for the built-in `all` and counts what fails, without stopping at the first."""
+
+    def __init__(self) -> None:
+        self.failed = 0
+
+    def all(self, items: Iterable[Any]) -> bool:
+        failed = builtins.sum(not item for item in items)
+        self.failed += failed
+        return failed == 0
