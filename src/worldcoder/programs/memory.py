@@ -150,9 +150,9 @@ class Memory:
         roots = self._roots
         results: dict[int, tuple[float, bool]] = {}
         gained = 0.0, False
-        for action, trie in zip(actions, self._tries, strict=True):
+        for i, action in enumerate(actions):
             self._calls += 1
-            leaf = trie.get(None)
+            leaf = self._tries[i].get(None)
             while leaf.__class__ is tuple:
                 question, answers = leaf
                 if question >= 0:
@@ -165,7 +165,9 @@ class Memory:
                 leaf = self._trace(snapshot, action, leaf)
                 if roots is not self._roots:  # it starts over
                     roots = self._roots
+                    self._tries = [roots.setdefault(action, {}) for action in actions]
                     self._snapshot = snapshot = self._live.padded(snapshot)
+                    self._total = total = self._live.hash_before
                     self._where = self._before = None
             self._leaf = leaf
             if leaf.error is not None:

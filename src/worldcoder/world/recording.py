@@ -73,6 +73,9 @@ class Recording(LiveState):
                 self.asked[o._place] = None
 
 
+Recording.__name__ = LiveState.__name__  # what programs and messages see
+
+
 def start_recording(live: LiveState) -> Recording:
     """The same live state, noting what it is asked."""
     live.__class__ = Recording

@@ -1,0 +1,269 @@
+"""The memory of traced calls changes nothing but the time; programs of every sort give typed results."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from worldcoder.planning import Budget, Status, breadth_first, plan
+from worldcoder.programs import RewardFunction, Simulator, TransitionFunction
+from worldcoder.world import Action, Obj, State
+
+ACTIONS = [Action("left", ()), Action("right", ()), Action("use", ())]
+
+STATEMENTS = [
+    # what a program may be made of: local questions, questions about all, writes, creation, removal, kinds
+    'for o in state.at(me.x + d, 0):\n        o.x += d',
+    'for o in state.at(me.x + d, 0, "Box"):\n        o.x -= d',
+    'for o in state.at(me.x + d, 0):\n        if o.kind != "Me": state.remove(o)',
+    'if action.name == "use" and not state.at(me.x + 1, 0): state.add("Box", x=me.x + 1, y=0)',
+    'if action.name == "use" and len(state.all("Box")) < 4: state.add("Box", x=me.x, y=0)',
+    'for o in state.all("Box"):\n        o.x = (o.x + d) % 5',
+    'for o in state.all("Door"):\n        o.open = not o.open',
+    'for o in state.at(me.x, 0, "Door"):\n        if o.open: me.x = 0',
+    'for o in state.at(me.x, 0, "Box"):\n        o.kind = "Door"; o.open = True',
+    'for o in state.at(me.x, 0, "Door"):\n        o.kind = "Box"; del o.open',
+    'key = state.named("key")\n    if key is not None and key.x == me.x: me.held = True; state.remove(key)',
+    'if action.name == "use" and state.named("key") is None: state.add("Key", name="key", x=2, y=0)',
+    'me.x = max(0, min(4, me.x + d))',
+    'me.x = (me.x + d) % 5',
+    'if len(state) > 5: me.x = 0',
+    'for o in state:\n        if o.kind == "Box" and o.x == me.x: o.x = 4',
+    'if d and me.x == 3: raise ValueError("no")',
+    'if me.x == 4 and d > 0: return [o for o in state if o.kind != "Box"]',
+    'me.near = len(state.at(me.x, 0))',
+    'for o in state.at(me.x + d, 0, "Box"):\n        me.carries = o',
+    'if me.x == 2: me.carries = None',
+]
+REWARDS = [
+    'won = any(b.x == 4 for b in next_state.all("Box")); return float(won), won',
+    'me = next_state.one("Me"); won = bool(next_state.at(me.x, 0)[1:]); return me.x / 2, False',
+    'a, b = state.all("Box"), next_state.all("Box"); return len(b) - len(a), len(b) == 4',
+    'return len(next_state) - len(state), False',
+    'return (1, True) if action.name == "use" and next_state.one("Me").x == 4 else (0, False)',
+    'me = state.one("Me"); return len(state.at(me.x, 0)) - len(next_state.at(me.x, 0)), False',
+    'return 1 / (next_state.one("Me").x - 3), False',
+]
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> tuple[str, str]:
+    body = draw(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=4, unique=True))
+    lines = [
+        "def transition(state, action):",
+        '    me = state.one("Me")',
+        '    d = {"left": -1, "right": 1}.get(action.name, 0)',
+        *[f"    {statement}" for statement in body],
+        "    return state",
+    ]
+    reward = f"def reward(state, action, next_state):\n    {draw(st.sampled_from(REWARDS))}\n"
+    return "\n".join(lines), reward
+
+
+@st.composite
+def states(draw: st.DrawFn) -> State:
+    place = st.integers(0, 4)
+    objects = [Obj("Me", x=draw(place), y=0, held=False)]
+    objects += [Obj("Box", x=x, y=0) for x in draw(st.lists(place, max_size=3))]
+    objects += [Obj("Door", x=x, y=0, open=draw(st.booleans())) for x in draw(st.lists(place, max_size=2))]
+    if draw(st.booleans()):
+        objects.append(Obj("Key", name="key", x=draw(place), y=0))
+    return State(objects)
+
+
+def explore(simulator: Simulator, nodes: int) -> list[Any]:
+    """All steps up to so many, with the states as values."""
+    found = []
+    start = simulator.start()
+    seen = {simulator.key(start)}
+    queue = deque([start])
+    while queue and len(found) < nodes:
+        node = queue.popleft()
+        steps, kept = [], []
+        for action, key, reward, done in simulator.successors(node):
+            kept.append(simulator.keep())
+            steps.append([action, reward, done, sorted(map(bool, simulator.atoms())), simulator.unmet()])
+            assert set(simulator.changed_atoms()) <= set(simulator.atoms())
+            if key not in seen:
+                seen.add(key)
+                queue.append(kept[-1])
+        for after, step in zip(kept, steps, strict=True):
+            step[3] = simulator.state(after)
+        found.extend(map(tuple, steps))
+    return found
+
+
+@settings(max_examples=400, deadline=None)
+@given(programs=programs(), state=states())
+def test_memory_changes_nothing(programs: tuple[str, str], state: State) -> None:
+    results = []
+    for remember in (False, True):
+        simulator = Simulator(
+            TransitionFunction(programs[0]), RewardFunction(programs[1]), state, ACTIONS, remember=remember
+        )
+        results.append((set(explore(simulator, 150)), simulator.crashed))
+    assert results[0] == results[1]
+
+
+@settings(max_examples=100, deadline=None)
+@given(programs=programs(), state=states())
+def test_every_step_is_what_a_fresh_model_predicts(programs: tuple[str, str], state: State) -> None:
+    def fresh(start: State) -> Simulator:
+        return Simulator(TransitionFunction(programs[0]), RewardFunction(programs[1]), start, ACTIONS)
+
+    simulator = fresh(state)
+    queue, seen = deque([simulator.start()]), {state}
+    for _ in range(12):
+        if not queue:
+            break
+        node = queue.popleft()
+        before = simulator.state(node)
+        steps = []
+        for action, _, reward, done in simulator.successors(node):
+            steps.append((action, reward, done, simulator.keep()))
+        for action, reward, done, after in steps:
+            prediction = fresh(before).predict(before, action)
+            assert (prediction.state, prediction.reward, prediction.done) == (
+                simulator.state(after),
+                reward,
+                done,
+            )
+            if prediction.state not in seen and prediction.state is not None:
+                seen.add(prediction.state)
+                queue.append(after)
+
+
+LINE = State([Obj("Me", x=0, y=0), Obj("Goal", x=6, y=0)])
+WALK = 'def transition(state, action):\n    me = state.one("Me")\n    '
+ARRIVED = """
+def reward(state, action, next_state):
+    won = next_state.one("Me").x == next_state.one("Goal").x
+    return float(won), won
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "me.x += 1\n    return state",
+        "me.x += 1",
+        "me.x += 1\n    return list(state)",
+        "me.x += 1\n    return {o for o in state}",
+        "import copy\n    new = copy.deepcopy(state)\n    new.one('Me').x += 1\n    return new",
+        "state.remove(me)\n    state.add('Me', x=me.x + 1, y=me.y)\n    return state",
+        "import sys\n    me.x += 1\n    return (o for o in state)",
+    ],
+)
+def test_programs_return_what_they_like(body: str) -> None:
+    simulator = Simulator(TransitionFunction(WALK + body), RewardFunction(ARRIVED), LINE, ACTIONS)
+    assert plan(simulator).status is Status.FOUND
+    assert len(plan(simulator).actions) == 6
+    assert simulator.predict(LINE, ACTIONS[0]).state == State([Obj("Me", x=1, y=0), Obj("Goal", x=6, y=0)])
+    assert simulator.state(simulator.start()) == LINE
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("raise KeyError('x')", "KeyError"),
+        ("raise SystemExit(3)", "SystemExit"),
+        ("return 3", "returned int"),
+        ("return 'text'", "returned str"),
+        ("return [1, 2]", "holds int"),
+        ("me.x = [1]", "got list"),
+        ("me.x = float('nan')", "finite"),
+        ("me.x = state", "got LiveState"),
+        ("me.kind = 3", "non-empty str"),
+        ("del me.kind", "could be deleted"),
+        ("me.name = 'x'", "keep their names"),
+        ("me.friend = state.one('Goal')\n    state.remove(state.one('Goal'))", "removed"),
+        ("state.remove(me)\n    state.remove(me)", "removed already"),
+        ("state.add('Me', name=3)", "a name is a str"),
+        ("state.add(3)", "a kind is"),
+        ("state.one('Nobody').x = 1", "exactly one Nobody, found 0"),
+        ("me.none.x = 1", "AttributeError"),
+        ("return [me.kind for _ in range(3)] and [state]", "holds LiveState"),
+        ("state.at([], 2)", "unhashable"),
+        ("def f(): return f()\n    f()", "RecursionError"),
+    ],
+)
+def test_bad_transition_programs_are_results_and_not_crashes(body: str, message: str) -> None:
+    simulator = Simulator(TransitionFunction(WALK + body), RewardFunction(ARRIVED), LINE, ACTIONS)
+    prediction = simulator.predict(LINE, ACTIONS[0])
+    assert prediction.state is None and prediction.error is not None and message in prediction.error
+    result = breadth_first(simulator)
+    assert result.status is Status.UNREACHABLE
+    assert simulator.crashed == 3 and simulator.last_error is not None and message in simulator.last_error
+    assert simulator.state(simulator.start()) == LINE
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("raise KeyError('x')", "KeyError"),
+        ("return 3", "expected (number, bool)"),
+        ("return None", "expected (number, bool)"),
+        ("return float('nan'), True", "expected (number, bool)"),
+        ("next_state.one('Me').x = 3; return 1, True", "may not change the state"),
+        ("state.one('Me').x = 3; return 1, True", "may not change the state"),
+        ("next_state.add('Me'); return 1, True", "may not change the state"),
+        ("state.remove(state.one('Me')); return 1, True", "may not change the state"),
+    ],
+)
+def test_bad_reward_programs(body: str, message: str) -> None:
+    reward = f"def reward(state, action, next_state):\n    {body}\n"
+    simulator = Simulator(
+        TransitionFunction(WALK + "me.x = (me.x + 1) % 3"), RewardFunction(reward), LINE, ACTIONS
+    )
+    prediction = simulator.predict(LINE, ACTIONS[0])
+    assert prediction.error is not None and message in prediction.error
+    assert breadth_first(simulator).status is Status.UNREACHABLE
+    assert simulator.last_error is not None and message in simulator.last_error
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "me.x = min(6, me.x + (1 if CALLS % 3 else 0))",
+        "me.x = min(6, me.x + random.choice([0, 1]))",
+    ],
+)
+def test_a_plan_of_a_program_with_hidden_state_is_never_a_crash(hidden: str) -> None:
+    program = (
+        "import random\nCALLS = 0\ndef transition(state, action):\n    global CALLS\n    CALLS += 1\n"
+        f'    me = state.one("Me")\n    {hidden}\n    return state\n'
+    )
+    simulator = Simulator(TransitionFunction(program), RewardFunction(ARRIVED), LINE, ACTIONS)
+    result = plan(simulator, budget=Budget(2_000))
+    assert result.status in Status
+    assert len(result.actions) >= 6 or not result.found
+
+
+def test_a_wrong_memory_is_found_out_by_replaying() -> None:
+    """In the first call only, the program jumps to the goal; the plan that is returned does not."""
+    program = (
+        "CALLS = []\ndef transition(state, action):\n    CALLS.append(1)\n"
+        '    me = state.one("Me")\n    me.x = 6 if len(CALLS) == 1 else min(6, me.x + 1)\n    return state\n'
+    )
+    simulator = Simulator(TransitionFunction(program), RewardFunction(ARRIVED), LINE, ACTIONS)
+    result = plan(simulator)
+    assert result.status is Status.FOUND and len(result.actions) == 6
+    assert [done for _, done in simulator.replay(result.actions)] == [False] * 5 + [True]
+
+
+def test_actions_may_depend_on_the_state() -> None:
+    def actions(state: State) -> list[Action]:
+        return [Action("go", (state.one("Me").x,))]
+
+    program = WALK + "me.x = action.args[0] + 1"
+    simulator = Simulator(TransitionFunction(program), RewardFunction(ARRIVED), LINE, actions)
+    assert plan(simulator).actions == tuple(Action("go", (i,)) for i in range(6))
+
+
+def test_without_a_reward_nothing_is_a_goal() -> None:
+    simulator = Simulator(TransitionFunction(WALK + "me.x = (me.x + 1) % 4"), None, LINE, ACTIONS)
+    assert plan(simulator).status is Status.UNREACHABLE
