@@ -209,7 +209,8 @@ def main() -> None:
 
     transitions = record(2_000)
     cases = [
-        (plain(t.state), t.action, plain_key(plain(t.next_state)), t.reward, t.done) for t in transitions[:1_000]
+        (plain(t.state), t.action, plain_key(plain(t.next_state)), t.reward, t.done)
+        for t in transitions[:1_000]
     ]
     base = rate(lambda: baseline_check(cases))
     print(f"{'baseline, φ1':24}{base:>12,.0f} /s{'1×':>7}")

@@ -9,10 +9,11 @@ from typing import Literal
 
 from worldcoder.errors import ProgramError
 from worldcoder.programs.functions import RewardFunction, TransitionFunction
+from worldcoder.programs.memory import Memory, Node
 from worldcoder.programs.model import ANY_GOAL
 from worldcoder.programs.simulator import Prediction
-from worldcoder.world.live import LiveState, Snapshot
-from worldcoder.world.values import Goal, State, Transition
+from worldcoder.world.live import LiveState
+from worldcoder.world.values import Action, Goal, State, Transition
 
 TOLERANCE = 1e-9
 """Rewards that differ by no more than this are the same."""
@@ -39,8 +40,9 @@ class Mismatch:
 class _Case:
     index: int
     transition: Transition
-    before: Snapshot
+    before: Node
     after: int
+    actions: tuple[Action]
 
 
 @dataclass
@@ -50,7 +52,6 @@ class _Group:
     live: LiveState
     last: State
     cases: list[_Case] = field(default_factory=list)
-    exact: bool = True
 
 
 class Check:
@@ -78,8 +79,9 @@ class Check:
         group = self._group(transition.state)
         live = group.live
         before = live.snapshot_of(transition.state)
+        node = live.hash_of(before), before
         after = live.hash_of(live.snapshot_of(transition.next_state))
-        group.cases.append(_Case(len(self._transitions), transition, before, after))
+        group.cases.append(_Case(len(self._transitions), transition, node, after, (transition.action,)))
         group.last = transition.next_state
         self._transitions.append(transition)
 
@@ -108,7 +110,10 @@ class Check:
         for group in self._groups:
             for reward in rewards.values():
                 reward.forget()
+            memories: dict[Goal, Memory] = {}
             for case in group.cases:
+                if transition is not None and self._remembers(group, case, transition, rewards, memories):
+                    continue
                 mismatch = self._run_case(group, case, transition, rewards)
                 if mismatch is not None:
                     found.append(mismatch)
@@ -116,6 +121,28 @@ class Check:
                         return found
         found.sort(key=lambda m: m.index)
         return found
+
+    def _remembers(
+        self,
+        group: _Group,
+        case: _Case,
+        transition: TransitionFunction,
+        rewards: Mapping[Goal, RewardFunction],
+        memories: dict[Goal, Memory],
+    ) -> bool:
+        """Whether the memory of traced calls says that the case is reproduced; False means: run it."""
+        recorded = case.transition
+        memory = memories.get(recorded.goal)
+        if memory is None:
+            reward = rewards.get(recorded.goal) or rewards.get(ANY_GOAL)
+            memory = memories[recorded.goal] = Memory(group.live, transition, reward)
+        if not memory.pays():
+            return False
+        for _, key, gained, done in memory.successors(case.before, case.actions):
+            return key == case.after and (
+                memory.rewardless or (abs(gained - recorded.reward) <= TOLERANCE and done == recorded.done)
+            )
+        return False
 
     def _run_case(
         self,
@@ -125,7 +152,7 @@ class Check:
         rewards: Mapping[Goal, RewardFunction],
     ) -> Mismatch | None:
         live, recorded = group.live, case.transition
-        live.restore(case.before)
+        live.restore(case.before[1])
         try:
             if transition is None:
                 live.become(recorded.next_state)
@@ -193,7 +220,7 @@ def _outcome(
 ) -> Prediction:
     """What is predicted for a case, with nothing remembered."""
     live, recorded = group.live, case.transition
-    live.restore(case.before)
+    live.restore(case.before[1])
     try:
         transition(live, recorded.action)
         live.settle()

@@ -87,6 +87,7 @@ class Memory:
         self._total = 0
         self._transition = transition
         self._reward = reward
+        self.rewardless = reward is None
         self._trusted = True
         self._judge_at = GLANCE
         self._calls = self._misses = self._whole = 0
@@ -147,12 +148,14 @@ class Memory:
         if actions is not self._actions:
             self._actions = actions
             self._tries = [self._roots.setdefault(action, {}) for action in actions]
-        roots = self._roots
+        tries, reward, kinds = self._tries, self._reward, self._kinds
         results: dict[int, tuple[float, bool]] = {}
-        gained = 0.0, False
+        gained: tuple[float, bool] | None = (0.0, False)
+        calls = self._calls
+        self._calls = calls + len(actions)
+        verify = -1 if calls // VERIFY == self._calls // VERIFY else calls % len(actions)
         for i, action in enumerate(actions):
-            self._calls += 1
-            leaf = self._tries[i].get(None)
+            leaf = tries[i].get(None)
             while leaf.__class__ is tuple:
                 question, answers = leaf
                 if question >= 0:
@@ -161,11 +164,11 @@ class Memory:
                     if self._where is None:
                         self._where = standing = where(snapshot)
                     leaf = answers.get(standing.get(question))
-            if leaf is None or self._calls % VERIFY == 0:
+            if leaf is None or i == verify:
                 leaf = self._trace(snapshot, action, leaf)
-                if roots is not self._roots:  # it starts over
-                    roots = self._roots
-                    self._tries = [roots.setdefault(action, {}) for action in actions]
+                if tries is not self._tries:  # it starts over
+                    self._tries = tries = [self._roots.setdefault(action, {}) for action in actions]
+                    self._actions, kinds = actions, self._kinds
                     self._snapshot = snapshot = self._live.padded(snapshot)
                     self._total = total = self._live.hash_before
                     self._where = self._before = None
@@ -174,23 +177,23 @@ class Memory:
                 self.crashed += 1
                 self.last_error = leaf.error
                 continue
-            if self._reward is not None:
-                kinds = self._kinds
-                if kinds is None or kinds is not self._reward.kinds:
-                    found = None
-                else:
+            if reward is not None:
+                gained = None
+                if kinds is not None and kinds is reward.kinds:
                     if self._before is None:
                         self._before = sum(map(self._parts.__getitem__, snapshot))
                         results = self._results.setdefault(self._before, {})
-                    found = results.get(leaf.share if leaf.kinds is kinds else self._share(leaf))
-                if found is None:
+                    gained = results.get(leaf.share if leaf.kinds is kinds else self._share(leaf))
+                if gained is None:
                     try:
-                        found = self._compute_reward(snapshot, leaf)
+                        gained = self._compute_reward(snapshot, leaf)
                     except ProgramError as error:
                         self.crashed += 1
                         self.last_error = str(error)
                         continue
-                gained = found
+                    finally:
+                        kinds = self._kinds
+            assert gained is not None
             yield action, total + leaf.delta, gained[0], gained[1]
 
     def keep(self) -> Node:

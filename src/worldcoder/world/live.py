@@ -120,6 +120,8 @@ class LiveState:
         found = self._at.get((x, y), ())
         if kind is None or not found:
             return found
+        if len(found) == 1:
+            return found if found[0].kind == kind else ()
         return tuple([o for o in found if o.kind == kind])
 
     def named(self, name: Any) -> LiveObj | None:
@@ -582,7 +584,12 @@ class LiveState:
                     there = index[old]
                     index[old] = tuple([o for o in there if o is not obj]) if len(there) > 1 else ()
                 if cell is not None:
-                    index[cell] = tuple(sorted((*here, obj), key=_slot_of)) if here else (obj,)
+                    if not here:
+                        index[cell] = (obj,)
+                    elif here[-1]._slot < obj._slot:
+                        index[cell] = (*here, obj)
+                    else:
+                        index[cell] = tuple(sorted((*here, obj), key=_slot_of))
                 set_cell(obj, cell)
         self._stale.clear()
 

@@ -1,0 +1,115 @@
+"""The check of recorded transitions: exact, in every order, and only where the programs are wrong."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_memory import ACTIONS, programs, states  # type: ignore[import-not-found]
+
+from worldcoder.programs import Check, RewardFunction, Simulator, TransitionFunction, check_pure
+from worldcoder.world import Action, Obj, Ref, State, Transition
+
+
+def play(transition: str, reward: str, state: State, steps: int) -> list[Transition]:
+    """What a model says of random actions; a step that fails is left out."""
+    rng, found = random.Random(0), []
+    simulator = Simulator(TransitionFunction(transition), RewardFunction(reward), state, ACTIONS)
+    for _ in range(steps):
+        action = rng.choice(ACTIONS)
+        prediction = simulator.predict(state, action)
+        if prediction.state is not None:
+            found.append(
+                Transition(state, "win", action, prediction.state, prediction.reward, prediction.done)
+            )
+            state = prediction.state
+    return found
+
+
+@settings(max_examples=100, deadline=None)
+@given(truth=programs(), state=states())
+def test_a_program_reproduces_what_it_made(truth: tuple[str, str], state: State) -> None:
+    check = Check(play(*truth, state, 25))
+    assert check.run(TransitionFunction(truth[0]), {"win": RewardFunction(truth[1])}) == []
+    assert check.run(None, {"win": RewardFunction(truth[1])}) == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(truth=programs(), guess=programs(), state=states())
+def test_mismatches_are_those_of_single_predictions(
+    truth: tuple[str, str], guess: tuple[str, str], state: State
+) -> None:
+    recorded = play(*truth, state, 20)
+    functions = TransitionFunction(guess[0]), RewardFunction(guess[1])
+    expected = []
+    for i, t in enumerate(recorded):
+        p = Simulator(*functions, t.state, ACTIONS).predict(t.state, t.action)
+        if p.error is not None:
+            expected.append((i, "error"))
+        elif p.state != t.next_state:
+            expected.append((i, "state"))
+        elif p.reward != t.reward:
+            expected.append((i, "reward"))
+        elif p.done != t.done:
+            expected.append((i, "done"))
+    found = Check(recorded).run(functions[0], {"win": functions[1]})
+    # where both the state and the reward program fail, either may be named
+    assert [m.index for m in found] == [i for i, _ in expected]
+    assert all(m.what == what or "error" in (m.what, what) for m, (_, what) in zip(found, expected, strict=True))
+    first = Check(recorded).run(functions[0], {"win": functions[1]}, stop_after=1)
+    assert len(first) == min(1, len(found))
+
+
+def test_what_differs_is_named() -> None:
+    before, after = State([Obj("Me", x=0)]), State([Obj("Me", x=1)])
+    check = Check([Transition(before, "win", Action("go"), after, 1.0, True)])
+    go = "def transition(state, action):\n    state.one('Me').x += {}\n"
+    pay = "def reward(state, action, next_state):\n    return {}\n"
+
+    def run(step: str, result: str) -> tuple[object, ...]:
+        (m,) = check.run(TransitionFunction(go.format(step)), {"*": RewardFunction(pay.format(result))})
+        return m.what, m.predicted, m.observed
+
+    assert run("2", "1, True") == ("state", State([Obj("Me", x=2)]), after)
+    assert run("1", "0, True") == ("reward", 0.0, 1.0)
+    assert run("1", "1, False") == ("done", False, True)
+    assert run("1", "1 / 0, False") == ("error", None, None)
+    assert run("1 / 0", "1, True") == ("error", None, None)
+    assert check.run(TransitionFunction(go.format("1")), {"*": RewardFunction(pay.format("1 + 1e-12, True"))}) == []
+    assert check.run(TransitionFunction(go.format("1")), {"another": RewardFunction(pay.format("3, True"))}) == []
+
+
+def test_unnamed_objects_that_change_places_are_the_same() -> None:
+    """The hash tells them apart, the check does not."""
+    before = State([Obj("Cup", x=0), Obj("Cup", x=1), Obj("Hand", holds=Ref(0))])
+    after = State([Obj("Cup", x=0), Obj("Cup", x=1), Obj("Hand", holds=Ref(1))])
+    swap = (
+        "def transition(state, action):\n    hand = state.one('Hand')\n    a, b = state.all('Cup')\n"
+        "    a.x, b.x = b.x, a.x\n"
+    )
+    assert before != after
+    check = Check([Transition(before, "win", Action("go"), after, 0.0, False)])
+    assert check.run(TransitionFunction(swap), {}) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "me.x = len(SEEN)",
+        "me.x = random.randrange(1000)",
+        "me.x += len(SEEN) > 9",
+    ],
+)
+def test_impure_programs_are_caught(body: str) -> None:
+    program = (
+        "import random\nSEEN = []\ndef transition(state, action):\n    SEEN.append(1)\n"
+        f"    me = state.one('Me')\n    {body}\n    return state\n"
+    )
+    state = State([Obj("Me", x=0)])
+    check = Check([Transition(state, "win", a, state, 0.0, False) for a in ACTIONS * 3])
+    found = check_pure(check, TransitionFunction(program), {}, rng=random.Random(0))
+    assert found is not None and found.what == "state" and "same call" in (found.error or "")
+    pure = "def transition(state, action):\n    state.one('Me').x += 1\n"
+    assert check_pure(check, TransitionFunction(pure), {}, rng=random.Random(0)) is None
