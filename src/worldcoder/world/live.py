@@ -69,8 +69,8 @@ class LiveState:
         self._living: tuple[LiveObj, ...] | None = None
         self._of_kind: dict[str, tuple[LiveObj, ...]] = {}
         self._once_of_kind: dict[str, list[LiveObj]] = {}
-        self._pool: dict[tuple[str, str | None], list[LiveObj]] = {}
-        self._by_name: dict[str, list[LiveObj]] = {}
+        self._pool: dict[str, list[LiveObj]] = {}  # unnamed objects that were created, by kind
+        self._by_name: dict[str, LiveObj] = {}
         self._fields: dict[str, tuple[str, ...]] = {}
         self._at: dict[tuple[Any, Any], tuple[LiveObj, ...]] = {}
         self._log: list[tuple[LiveObj, Any, Any]] = []
@@ -126,7 +126,8 @@ class LiveState:
 
     def named(self, name: Any) -> LiveObj | None:
         """The object with this name, or None."""
-        return next((o for o in self._by_name.get(name, ()) if o._alive), None)
+        found = self._by_name.get(name)
+        return found if found is not None and found._alive else None
 
     def __iter__(self) -> Iterator[LiveObj]:
         return iter(self._living or self._list_living())
@@ -141,16 +142,18 @@ class LiveState:
         if name is not None and (not isinstance(name, str) or self.named(name) is not None):
             problem = "an object has this name already" if isinstance(name, str) else "a name is a str"
             raise ProgramError(f"add({kind!r}, name={name!r}): {problem}")
-        pool = self._pool.setdefault((kind, name), [])
-        made = next((o for o in pool if not o._alive), None)
+        if name is None:
+            made = next((o for o in self._pool.get(kind, ()) if not o._alive), None)
+        else:
+            made = self._by_name.get(name)
         if made is None:
             made = self._new_slot(kind, name, attributes, absent=True)
-            pool.append(made)
             before: dict[str, Any] = {}
         else:
             before = dict(made.__dict__)
             made.__dict__.clear()
             made.__dict__.update(self._ordered(made, kind, attributes))
+            self._may_be(made, kind)
         self._log.append((made, ADDED, before))
         set_alive(made, True)
         self._stale.add(made)
@@ -276,10 +279,10 @@ class LiveState:
         if self._log:
             self.undo()
         assigned: list[LiveObj | None] = [None] * len(state.objects)
-        free: dict[tuple[str, str | None], dict[LiveObj, None]] = {}
+        free: dict[Any, dict[LiveObj, None]] = {}
         alike: dict[Row, list[LiveObj]] = {}
         for slot in self._slots:
-            free.setdefault((slot._born, slot.name), {})[slot] = None
+            free.setdefault(slot._born if slot.name is None else (slot.name,), {})[slot] = None
             for version in {slot._initial: None, slot._version: None}:
                 if version.values is not None:
                     alike.setdefault(version.row, []).append(slot)
@@ -287,7 +290,7 @@ class LiveState:
             if any(isinstance(v, Ref) for v in o.attributes.values()):
                 continue
             row = self._row_of(self._ordered(None, o.kind, o.attributes))
-            group = free.get((o.kind, o.name), {})
+            group = free.get(o.kind if o.name is None else (o.name,), {})
             for slot in alike.get(row, ()):
                 if slot in group:
                     del group[slot]
@@ -297,13 +300,12 @@ class LiveState:
         for i, o in enumerate(state.objects):
             slot_or_none = assigned[i]
             if slot_or_none is None:
-                group = free.get((o.kind, o.name), {})
+                group = free.get(o.kind if o.name is None else (o.name,), {})
                 if group:
                     slot_or_none = next(iter(group))
                     del group[slot_or_none]
                 else:
                     slot_or_none = self._new_slot(o.kind, o.name, o.attributes, absent=True)
-                    self._pool.setdefault((o.kind, o.name), []).append(slot_or_none)
             slots.append(slot_or_none)
         by_name = {s.name: s for s in slots}
         wanted = {slot: slot._gone for slot in self._slots}
@@ -435,10 +437,12 @@ class LiveState:
         self._slots.append(obj)
         self._once_of_kind.setdefault(kind, []).append(obj)
         if name is not None:
-            self._by_name.setdefault(name, []).append(obj)
+            self._by_name[name] = obj
             self._identified.add(obj)
         if absent:
             self._make_dynamic(obj)
+            if name is None:
+                self._pool.setdefault(kind, []).append(obj)
         self.generation += 1
         return obj
 
@@ -470,6 +474,7 @@ class LiveState:
             values = {"kind": values.pop("kind"), **values}
             version = obj._versions[row] = Version(obj, row, values, fields, self._cell_of(values))
             version.z = self._number(version)
+            self._may_be(obj, values["kind"])
         return version
 
     def _cell_of(self, values: dict[str, Any]) -> int:
@@ -562,11 +567,18 @@ class LiveState:
         kind = obj.kind
         self._irregular.add(obj)
         self._fields.setdefault(kind, ("kind", *sorted(a for a in obj.__dict__ if a != "kind")))
-        if obj not in self._once_of_kind.setdefault(kind, []):
-            self._once_of_kind[kind].append(obj)
-            self.generation += 1
+        self._may_be(obj, kind)
         self._collect(old)
         self._collect(kind)
+
+    def _may_be(self, obj: LiveObj, kind: str) -> None:
+        """Note that an object can be of a kind."""
+        if kind == obj._born:
+            return
+        once = self._once_of_kind.setdefault(kind, [])
+        if obj not in once:
+            once.append(obj)
+            self.generation += 1
 
     def _reindex(self) -> None:
         index = self._at

@@ -44,11 +44,12 @@ class Recording(LiveState):
         return super().at(x, y, kind)
 
     def named(self, name: Any) -> LiveObj | None:
-        self._ask(self._by_name.get(name, ()))
+        found = self._by_name.get(name)
+        self._ask(() if found is None else (found,))
         return super().named(name)
 
     def add(self, kind: str, *, name: str | None = None, **attributes: Any) -> LiveObj:
-        self._ask(self._pool.get((kind, name), ()))
+        self._ask(self._pool.get(kind, ()))
         return super().add(kind, name=name, **attributes)
 
     def __iter__(self) -> Iterator[LiveObj]:
