@@ -1,0 +1,290 @@
+"""A model against the real environment: exactly, on tests that cover every context evenly."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from worldcoder.comparison.contexts import Contexts
+from worldcoder.comparison.gathering import Sample, gather
+from worldcoder.envs import Environment
+from worldcoder.errors import ModelFormatError, UsageError
+from worldcoder.planning import Budget, plan
+from worldcoder.programs import Prediction, RewardFunction, Simulator, TransitionFunction, WorldModel
+from worldcoder.programs.check import TOLERANCE
+from worldcoder.world.difference import describe_change
+from worldcoder.world.values import Action, Goal, State
+
+What = Literal["state", "reward", "done", "error"]
+
+_POOL = 3  # samples gathered for each test drawn
+_SHARE = 0.8  # of the time allowed, for gathering
+_PLAN = Budget(nodes=20_000)
+_GUIDED = 10  # seeds for which the model is asked for a plan
+_SAMPLED = 4000  # transitions that the contexts are learned from
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A test that the model got wrong.
+
+    path: the actions from `reset(seed)` to `state`. what: the part that differs first; "error" where a
+    program failed, then `predicted` has the message. difference: in words. context: its first context.
+    """
+
+    seed: int
+    path: tuple[Action, ...]
+    goal: Goal
+    state: State
+    action: Action
+    what: What
+    predicted: Prediction
+    observed: Prediction
+    difference: str
+    context: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "seed": self.seed,
+            "path": [a.to_json() for a in self.path],
+            "goal": self.goal,
+            "state": self.state.to_json(),
+            "action": self.action.to_json(),
+            "what": self.what,
+            "predicted": _prediction_to_json(self.predicted),
+            "observed": _prediction_to_json(self.observed),
+            "difference": self.difference,
+            "context": self.context,
+        }
+
+
+def _prediction_to_json(prediction: Prediction) -> dict[str, Any]:
+    if prediction.state is None:
+        return {"error": prediction.error}
+    return {"state": prediction.state.to_json(), "reward": prediction.reward, "done": prediction.done}
+
+
+@dataclass(frozen=True, slots=True)
+class WrongContext:
+    """A context in which the model is wrong, in words, with how many tests it had and how many were wrong."""
+
+    context: str
+    tested: int
+    wrong: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {"context": self.context, "tested": self.tested, "wrong": self.wrong}
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How a model fares against the real environment.
+
+    tested: tests made. wrong: those that the model did not get exactly right. contexts: kinds of situations
+    tested. contexts_exact: those without a mistake. mistakes: the first ones, one from each wrong context
+    before a second from any. wrong_contexts: the ones with most mistakes first.
+    without_reward: goals for which the model has no reward program; there, only states were compared.
+    seconds: wall-clock time.
+    """
+
+    tested: int
+    wrong: int
+    contexts: int
+    contexts_exact: int
+    mistakes: tuple[Mistake, ...]
+    wrong_contexts: tuple[WrongContext, ...]
+    without_reward: tuple[Goal, ...]
+    seconds: float
+
+    @property
+    def exact(self) -> float:
+        """Share of the tests that the model got exactly right: state, reward and end."""
+        return 1 - self.wrong / self.tested if self.tested else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dicts and lists, as `worldcoder compare --json` prints them."""
+        return {
+            "tested": self.tested,
+            "exact": self.exact,
+            "contexts": self.contexts,
+            "contexts_exact": self.contexts_exact,
+            "mismatches": [m.to_json() for m in self.mistakes],
+            "wrong_contexts": [c.to_json() for c in self.wrong_contexts],
+            "without_reward": list(self.without_reward),
+            "seconds": self.seconds,
+        }
+
+
+def compare(
+    model: WorldModel,
+    make: Callable[[], Environment],
+    seeds: Sequence[int],
+    *,
+    tests: int = 2000,
+    seconds: float | None = None,
+    shown: int = 10,
+    rng: random.Random | None = None,
+) -> Comparison:
+    """Hold a model against the real environment, exactly.
+
+    Many situations are gathered by acting in the world from the given seeds (at random, along the model's own
+    plans, and wherever little was seen yet), and every action is tried in each. Tests are then drawn evenly
+    over contexts, that is over actions and what is around the objects that they touch, so that a rare
+    situation weighs as much as a common one. A test compares the next state exactly, the reward within 1e-9,
+    and whether the episode ends.
+
+    make: builds a fresh environment. tests: at most so many. seconds: wall-clock limit, at which fewer tests
+    are made; without one the result depends on model, world, seeds and rng alone. shown: mistakes to return.
+    rng: decides what is tried; a fixed one where left out.
+
+    Raises ProgramError for a program that does not load, UsageError for no seeds or tests, WorldError from
+    the environment. A program that fails at a test is a mistake.
+    """
+    seeds = list(seeds)
+    if not seeds or tests < 1:
+        raise UsageError(f"expected at least one seed and one test, got {len(seeds)} and {tests}")
+    began = time.perf_counter()
+    rng = random.Random(0) if rng is None else rng
+    predictor = _Predictor(model, make())
+    limit = None if seconds is None else _SHARE * seconds
+    samples = gather(make, seeds, wanted=_POOL * tests, guide=predictor.guide, rng=rng, seconds=limit)
+
+    outcomes = [(sample, predictor.predict(sample)) for sample in samples]
+    known = rng.sample(samples, min(len(samples), _SAMPLED))
+    contexts = Contexts((s.state, s.action, s.step) for s in known)
+    by_context: defaultdict[str, list[int]] = defaultdict(list)
+    names: list[tuple[str, ...]] = []
+    for i, (sample, prediction) in enumerate(outcomes):
+        names.append(contexts.of(sample.state, sample.action, sample.step, prediction.state))
+        for name in names[-1]:
+            by_context[name].append(i)
+    drawn = _draw_evenly(by_context, tests, rng)
+
+    tested: defaultdict[str, int] = defaultdict(int)
+    wrong: defaultdict[str, list[Mistake]] = defaultdict(list)
+    mistakes = 0
+    for i in drawn:
+        sample, prediction = outcomes[i]
+        mistake = _judge(sample, prediction, predictor.rewarded(sample.goal), names[i][0])
+        mistakes += mistake is not None
+        for name in names[i]:
+            tested[name] += 1
+            if mistake is not None:
+                wrong[name].append(mistake)
+    worst = sorted(wrong, key=lambda name: (-len(wrong[name]), name))
+    return Comparison(
+        tested=len(drawn),
+        wrong=mistakes,
+        contexts=len(tested),
+        contexts_exact=len(tested) - len(wrong),
+        mistakes=tuple(_varied([wrong[name] for name in worst], shown)),
+        wrong_contexts=tuple(WrongContext(name, tested[name], len(wrong[name])) for name in worst),
+        without_reward=tuple(sorted(g for g in {s.goal for s in samples} if not predictor.rewarded(g))),
+        seconds=time.perf_counter() - began,
+    )
+
+
+class _Predictor:
+    """The model, loaded once, with one simulator for each start and goal."""
+
+    def __init__(self, model: WorldModel, environment: Environment) -> None:
+        self._model = model
+        self._actions = environment.actions
+        self._transition = TransitionFunction(model.transition.source)
+        self._rewards: dict[Goal, RewardFunction | None] = {}
+        self._simulators: dict[tuple[int, Goal], Simulator] = {}
+        self._guided = 0
+
+    def _reward(self, goal: Goal) -> RewardFunction | None:
+        if goal not in self._rewards:
+            try:
+                program = self._model.reward(goal)
+            except ModelFormatError:  # the model knows other goals only
+                program = None
+            self._rewards[goal] = None if program is None else RewardFunction(program.source)
+        return self._rewards[goal]
+
+    def rewarded(self, goal: Goal) -> bool:
+        return self._reward(goal) is not None
+
+    def predict(self, sample: Sample) -> Prediction:
+        key = (sample.seed, sample.goal)
+        if key not in self._simulators:
+            self._simulators[key] = self._simulator(sample.state, sample.goal)
+        return self._simulators[key].predict(sample.state, sample.action)
+
+    def guide(self, state: State, goal: Goal) -> Sequence[Action]:
+        """The model's plan to a rewarded end; empty where it has none, or after enough of them."""
+        if not self.rewarded(goal) or self._guided >= _GUIDED:
+            return ()
+        self._guided += 1
+        return plan(self._simulator(state, goal), budget=_PLAN).actions
+
+    def _simulator(self, state: State, goal: Goal) -> Simulator:
+        return Simulator(self._transition, self._reward(goal), state, self._actions(state))
+
+
+def _draw_evenly(by_context: Mapping[str, list[int]], tests: int, rng: random.Random) -> list[int]:
+    """So many of the numbers, from each context in turn, those with few first."""
+    queues = [rng.sample(members, len(members)) for members in by_context.values()]
+    queues.sort(key=len)
+    drawn: dict[int, None] = {}
+    while queues and len(drawn) < tests:
+        for queue in queues:
+            while queue:
+                i = queue.pop()
+                if i not in drawn:
+                    drawn[i] = None
+                    break
+            if len(drawn) >= tests:
+                break
+        queues = [queue for queue in queues if queue]
+    return list(drawn)
+
+
+def _judge(sample: Sample, prediction: Prediction, rewarded: bool, context: str) -> Mistake | None:
+    step = sample.step
+    observed = Prediction(step.state, step.reward, step.done)
+    what: What
+    if prediction.state is None:
+        what, difference = "error", prediction.error or "the program failed"
+    elif prediction.state != step.state:
+        what = "state"
+        happened, said = (
+            describe_change(sample.state, step.state),
+            describe_change(sample.state, prediction.state),
+        )
+        difference = f"predicted {_in_words(said, happened)}, observed {_in_words(happened, said)}"
+    elif rewarded and abs(prediction.reward - step.reward) > TOLERANCE:
+        what, difference = "reward", f"predicted reward {prediction.reward:g}, observed {step.reward:g}"
+    elif rewarded and prediction.done != step.done:
+        ends = {True: "the end of the episode", False: "that it goes on"}
+        what, difference = "done", f"predicted {ends[prediction.done]}, observed {ends[step.done]}"
+    else:
+        return None
+    return Mistake(
+        sample.seed, sample.path, sample.goal, sample.state, sample.action,
+        what, prediction, observed, difference, context,
+    )  # fmt: skip
+
+
+def _in_words(lines: Sequence[str], others: Sequence[str]) -> str:
+    """What is in one change and not in the other."""
+    own = [line for line in lines if line not in others]
+    return "; ".join(own) or ("nothing more" if lines else "no change")
+
+
+def _varied(groups: Sequence[Sequence[Mistake]], shown: int) -> list[Mistake]:
+    """One of each group, then another of each, no mistake twice."""
+    found: dict[int, Mistake] = {}
+    for depth in range(max(map(len, groups), default=0)):
+        for group in groups:
+            if depth < len(group):
+                found.setdefault(id(group[depth]), group[depth])
+                if len(found) >= shown:
+                    return list(found.values())
+    return list(found.values())
