@@ -146,3 +146,58 @@ def test_seconds_are_kept(name: str) -> None:
     plan = PLANNERS[name](Endless([]), budget=Budget(10**9, seconds=0.1))
     assert plan.status is Status.BUDGET
     assert plan.seconds < 2
+
+
+@pytest.mark.parametrize("name", PLANNERS)
+def test_ctrl_c_gets_through(name: str) -> None:
+    class Interrupted(Graph):
+        def successors(self, node: Any) -> Iterator[tuple[Action, int, float, bool]]:
+            raise KeyboardInterrupt
+            yield  # type: ignore[unreachable]
+
+    with pytest.raises(KeyboardInterrupt):
+        PLANNERS[name](Interrupted([[0]]))
+
+
+def test_value_iteration_prefers_the_larger_reward() -> None:
+    """A longer way that pays on each step is worth more than the short one."""
+
+    class Paying(Graph):
+        def successors(self, node: Any) -> Iterator[tuple[Action, int, float, bool]]:
+            for action, key, reward, done in super().successors(node):
+                yield action, key, 2.0 if self.at == 2 else reward, done
+
+    edges = [[1, 2], [GOAL], [3], [GOAL]]
+    found = value_iteration(Paying(edges), discount=0.9)
+    assert found.actions == (ACTIONS[1], ACTIONS[0], ACTIONS[0])
+    assert found.rewards == (2.0, 0.0, 1.0)
+
+
+def test_beyond_the_depth_nothing_is_claimed() -> None:
+    chain = [[i + 1] for i in range(9)] + [[GOAL]]
+    assert value_iteration(Graph(chain), depth=9).status is Status.BUDGET
+    assert value_iteration(Graph(chain), depth=10).status is Status.FOUND
+    assert value_iteration(Graph([[1], [0]]), depth=10).status is Status.UNREACHABLE
+
+
+def test_a_heuristic_that_never_exceeds_the_steps_gives_shortest_plans_with_fewer_nodes() -> None:
+    size = 20  # a line with a long detour; the goal lies at its end
+    edges = [[max(0, i - 1), i + 1] for i in range(size)] + [[GOAL]]
+    plain = breadth_first(Graph(edges))
+    found = astar(Graph(edges), h=lambda model: size - model.at + 1)  # type: ignore[attr-defined]
+    assert found.actions == plain.actions and found.nodes <= plain.nodes
+
+
+def test_a_plan_that_does_not_replay_is_not_returned() -> None:
+    class Lying(Graph):
+        def replay(self, actions: Sequence[Action]) -> list[tuple[float, bool]]:
+            return []
+
+    model = Lying([[GOAL]])
+    found = PLANNERS["plan"](model)
+    assert found.status is Status.BUDGET and found.actions == () and model.distrusted == 1
+
+
+def test_a_negative_budget_is_refused() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        Budget(-1)

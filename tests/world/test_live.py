@@ -1,4 +1,4 @@
-"""The live state: whatever a program does to it can be undone, kept and returned to, and hashes tell the truth."""
+"""The live state: whatever a program does can be undone, kept and returned to, and hashes tell the truth."""
 
 from __future__ import annotations
 

@@ -101,21 +101,24 @@ class Ghost:
 class Before:
     """The state before a step."""
 
-    __slots__ = ("_ghosts", "_live", "_reads", "_standing")
+    __slots__ = ("_ghosts", "_kinds", "_live", "_reads", "_standing")
 
     def __init__(self, live: LiveState, reads: Reads) -> None:
         self._live = live
         self._reads = reads
-        self._standing: list[Ghost] = []
+        self._standing: list[Ghost] = []  # the objects that changed and were there
+        self._kinds: set[str] = set()  # what the objects that changed were and are
         self._ghosts = self._changed()
 
     def _changed(self) -> dict[LiveObj, Ghost | None]:
         """Each object that differs, as it was; None for one that was created."""
         ghosts: dict[LiveObj, Ghost | None] = {}
         for obj, values in self._live.values_before().items():
+            self._kinds.add(obj.kind)
             if values is None:
                 ghosts[obj] = None
             else:
+                self._kinds.add(values["kind"])
                 ghost = ghosts[obj] = Ghost(obj, values)
                 self._standing.append(ghost)
         if self._live.has_references:
@@ -136,9 +139,9 @@ class Before:
         """Every object of a kind."""
         self._reads.kinds.add(kind)
         now = self._live.all(kind)
-        ghosts = [g for g in self._standing if g.kind == kind]
-        if not ghosts and self._ghosts.keys().isdisjoint(now):
+        if kind not in self._kinds:
             return now
+        ghosts = [g for g in self._standing if g.kind == kind]
         return self._as_before(now, ghosts)
 
     def one(self, kind: str) -> Any:
@@ -155,8 +158,8 @@ class Before:
         else:
             self._reads.kinds.add(kind)
         now = self._live.at(x, y, kind)
-        if x is None:
-            return ()
+        if (kind is not None and kind not in self._kinds) or x is None:
+            return now
         ghosts = []
         for ghost in self._standing:
             values = ghost.__dict__
