@@ -34,7 +34,9 @@ def states(draw: st.DrawFn, references: bool = True) -> State:
 
 EDITS = st.lists(
     st.tuples(
-        st.sampled_from(["x", "y", "new", "kind", "delete", "refer", "unrefer", "add", "named", "remove", "at"]),
+        st.sampled_from(
+            ["x", "y", "new", "kind", "delete", "refer", "unrefer", "add", "named", "remove", "at"]
+        ),
         st.integers(0, 9),
         st.integers(0, 9),
         VALUES,
