@@ -57,8 +57,8 @@ class Experiment:
     environment: a spec as `worldcoder.envs.make` takes it; options: of its factory.
     seed: of the level and of everything random. synthesizer: who writes the programs: "rules".
     agent: how the agent behaves.
-    max_actions, max_seconds, max_episodes: the run ends in order when one is reached; None for no limit. Where
-    it ends by `max_seconds` depends on the machine; everything else does not.
+    max_actions, max_seconds, max_episodes: the run ends in order when one is reached; None for no limit.
+    Where it ends by `max_seconds` depends on the machine; everything else does not.
     polish: actions after the first success, in which the agent explores where its hypotheses disagree.
     levels: "same": each episode is the level of `seed`; "next": each has a new one: seed, seed + 1, ...
 
@@ -69,7 +69,7 @@ class Experiment:
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     synthesizer: str = "rules"
-    agent: AgentConfig = AgentConfig()
+    agent: AgentConfig = field(default_factory=AgentConfig)
     max_actions: int | None = 1000
     max_seconds: float | None = None
     max_episodes: int | None = None
@@ -163,8 +163,8 @@ def resume(
     limits: max_actions, max_seconds, max_episodes to use instead of those it was begun with; a run that ended
     by one goes on with a larger one. A run that is finished is left as it is, and its summary returned.
 
-    Raises RunError for a directory that holds no run, one that is in use, and where the run comes out otherwise
-    than recorded because program or environment changed.
+    Raises RunError for a directory that holds no run, one that is in use, and where the run comes out
+    otherwise than recorded because program or environment changed.
     """
     with RunReader(directory) as reader:
         recorded = Experiment.from_json(reader.config)

@@ -50,6 +50,6 @@ def reachable(
 
 
 def _source(actions: Callable[[State], Sequence[Action]], states: Iterable[State]) -> Actions:
-    """The actions themselves where they are the same in every state, which plans faster; else the function."""
+    """The actions themselves where they are the same in every state (faster); else the function."""
     sets = {tuple(actions(state)) for state in states}
     return next(iter(sets)) if len(sets) == 1 else actions

@@ -1,16 +1,18 @@
 """What a run does: recorded as it happens, remembered when a run is resumed.
 
-An agent is a function of its seed, its configuration, the world and the planner's results. So a run is resumed
-by running it again: as far as the log goes, world and planner answer from the log instead of acting and
-searching, and what the agent chooses is compared with what it chose then. After that the world is brought to
-where it was, and the run goes on. The loop that drives an agent knows nothing of this.
+An agent is a function of its seed, its configuration, the world and the planner's results. So a run is
+resumed by running it again: as far as the log goes, world and planner answer from the log instead of acting
+and searching, and what the agent chooses is compared with what it chose then. After that the world is brought
+to where it was, and the run goes on. The loop that drives an agent knows nothing of this.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from worldcoder.errors import RunError
@@ -229,11 +231,11 @@ class Journal:
         )
 
     def learned(self, model: WorldModel | None, phi1: float) -> list[Program]:
-        """The model after a step; returns the programs that are new in it."""
+        """The model after a step; returns the programs that are new in it, comments and docstrings aside."""
         new: list[Program] = []
         for program in () if model is None else (model.transition, *model.rewards.values()):
             before = self._latest(program)
-            if before is not None and before.source == program.source:
+            if before is not None and _same_code(before.source, program.source):
                 continue
             self._adopt(program, before, phi1)
             new.append(program)
@@ -283,6 +285,26 @@ class Journal:
             f"action {self.actions + 1}: {now}; recorded is: {then}. The run cannot be resumed: the program,"
             " its options or the environment changed since; start a new run"
         )
+
+
+def _same_code(one: str, other: str) -> bool:
+    """Whether two texts differ in comments and docstrings at most."""
+    return one == other or _code(one) == _code(other)
+
+
+@lru_cache(maxsize=64)
+def _code(source: str) -> str:
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return source
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef)
+            and ast.get_docstring(node) is not None
+        ):
+            node.body = node.body[1:]
+    return ast.dump(tree)
 
 
 def _words(one: RecordedDecision, other: RecordedDecision) -> str:

@@ -32,7 +32,7 @@ REFRESH_SECONDS = 2.0
 class Reporter:
     """Told of each step of the loop; nothing is shown or written while a log is being replayed.
 
-    about: what a summary says that was settled before the run: environment, options, synthesizer, seed, version.
+    about: what was settled before the run and stands in the summary: environment, options, seed, ...
     transitions, starts: all that were met. solved_at: actions taken when the first reward ended an episode.
     """
 

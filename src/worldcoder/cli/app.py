@@ -1,0 +1,295 @@
+"""The commands and their options. What a command does is in the modules that it imports when it runs."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="worldcoder",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Learns how a world works by acting in it, and writes what it learned as a Python program.",
+    epilog="Begin with: worldcoder learn sokoban",
+)
+
+EnvironmentArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="ENV", help="An environment: a name as in `worldcoder envs`, or your own, FILE.py:FACTORY."
+    ),
+]
+ModelArgument = Annotated[
+    Path, typer.Argument(metavar="MODEL", help="A saved model's folder, or the directory of a run.")
+]
+OptionOption = Annotated[
+    list[str] | None,
+    typer.Option("--option", "-o", metavar="NAME=VALUE", help="An option of the environment; repeatable."),
+]
+SeedsOption = Annotated[str, typer.Option("--seeds", metavar="SEEDS", help="Levels: 1-20, 3 or 1,4,7-9.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+DebugOption = Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")]
+
+
+def _write(line: str) -> None:
+    typer.echo(line)
+
+
+def _write_json(values: Any) -> None:
+    typer.echo(json.dumps(values, indent=2, ensure_ascii=False))
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        try:
+            _write(f"worldcoder {version('worldcoder')}")
+        except PackageNotFoundError:
+            _write("worldcoder (not installed)")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """What all commands share."""
+
+
+@app.command("learn")
+def learn_command(
+    environment: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ENV",
+            help="An environment: a name as in `worldcoder envs`, or your own, FILE.py:FACTORY.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="The level, and everything random. (default 0)")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The run's directory, new or empty. (default runs/ENV-SEED)"),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="Go on with a run that was stopped or killed; needs no ENV."),
+    ] = None,
+    option: OptionOption = None,
+    max_actions: Annotated[
+        int | None, typer.Option(metavar="N", help="Actions in the world at most. (default 1000)")
+    ] = None,
+    max_seconds: Annotated[
+        float | None,
+        typer.Option(
+            metavar="S", help="Seconds at most; where the run ends then depends on the machine's speed."
+        ),
+    ] = None,
+    max_episodes: Annotated[int | None, typer.Option(metavar="N", help="Episodes at most.")] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Share of random actions. (default 0.05)")
+    ] = None,
+    min_data: Annotated[
+        int | None, typer.Option(metavar="N", help="Random actions before learning begins. (default 10)")
+    ] = None,
+    polish: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Actions to go on exploring for, once solved. (default 60)"),
+    ] = None,
+    levels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="same|next", help="Each episode on the same level, or on the next. (default same)"
+        ),
+    ] = None,
+    no_optimism: Annotated[
+        bool, typer.Option("--no-optimism", help="Do not invent rewards before one was seen.")
+    ] = False,
+    no_check: Annotated[
+        bool, typer.Option("--no-check", help="Do not compare the model with the world at the end.")
+    ] = False,
+    no_pictures: Annotated[
+        bool, typer.Option("--no-pictures", help="Do not draw the learning curve and the replay.")
+    ] = False,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Learn a world by acting in it.
+
+    Acts, writes a world model as a Python program, plans in it, and acts on the plan, until the world is
+    solved and nothing is left to learn. Everything is recorded in the run's directory: the model (model/),
+    the results (summary.json), the whole course (log.sqlite). Ctrl-C ends in order, with the model saved.
+
+    `worldcoder learn sokoban`
+
+    `worldcoder learn minigrid:DoorKey-5x5 --seed 3 --out runs/keys`
+
+    `worldcoder learn my_world.py:make_env --option size=9`
+    """
+    from worldcoder.cli.arguments import parse_options
+    from worldcoder.cli.learning import learn
+
+    given = {
+        "options": parse_options(option) if option else None,
+        "seed": seed,
+        "max_actions": max_actions,
+        "max_seconds": max_seconds,
+        "max_episodes": max_episodes,
+        "epsilon": epsilon,
+        "min_data": min_data,
+        "polish": polish,
+        "levels": levels,
+        "optimism": False if no_optimism else None,
+    }
+    summary = learn(
+        environment,
+        resume,
+        out,
+        given,
+        quiet=quiet or as_json,
+        check=not no_check,
+        pictures=not no_pictures,
+        write=_write,
+    )
+    if as_json:
+        _write_json(summary.to_json())
+    raise typer.Exit({"interrupted": 130, "terminated": 143}.get(summary.stopped or "", 0))
+
+
+@app.command("play")
+def play_command(
+    model: ModelArgument,
+    environment: EnvironmentArgument,
+    seeds: SeedsOption = "1-20",
+    option: OptionOption = None,
+    max_steps: Annotated[int, typer.Option(metavar="N", min=1, help="Actions in an episode at most.")] = 500,
+    nodes: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Steps that one search may look at.")
+    ] = 1_000_000,
+    seconds: Annotated[
+        float, typer.Option(metavar="S", min=0, help="Seconds that one search may take.")
+    ] = 60.0,
+    watch: Annotated[
+        bool | None,
+        typer.Option(
+            "--watch/--no-watch",
+            help="Draw the level after each action. (default in a terminal)",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Solve levels with a model that was learned or written, planning in it.
+
+    The programs are read from the model's folder as they stand: edit one, and play uses the change.
+
+    `worldcoder play runs/sokoban-0 sokoban --seeds 1-20`
+    """
+    from worldcoder.cli.arguments import parse_options, parse_seeds
+    from worldcoder.cli.using import play
+
+    result = play(
+        model,
+        environment,
+        parse_seeds(seeds),
+        parse_options(option or ()),
+        max_steps=max_steps,
+        nodes=nodes,
+        seconds=seconds,
+        watch=watch,
+        quiet=quiet or as_json,
+        write=_write,
+    )
+    if as_json:
+        _write_json(result.to_json())
+    if result.interrupted:
+        raise typer.Exit(130)
+
+
+@app.command("compare")
+def compare_command(
+    model: ModelArgument,
+    environment: EnvironmentArgument,
+    seeds: SeedsOption = "1-20",
+    option: OptionOption = None,
+    tests: Annotated[int, typer.Option(metavar="N", min=1, help="Tests at most.")] = 2000,
+    seconds: Annotated[
+        float | None, typer.Option(metavar="S", min=0, help="Seconds at most; fewer tests are made then.")
+    ] = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Hold a model against the real environment, exactly.
+
+    Tests are drawn evenly over actions and what surrounds the objects they touch, so that rare situations
+    count as much as common ones. A test is passed when next state, reward and end are all as in the world.
+
+    `worldcoder compare runs/sokoban-0 sokoban --seeds 1-20`
+    """
+    from worldcoder.cli.arguments import parse_options, parse_seeds
+    from worldcoder.cli.using import compare
+
+    result = compare(
+        model,
+        environment,
+        parse_seeds(seeds),
+        parse_options(option or ()),
+        tests=tests,
+        seconds=seconds,
+        quiet=quiet or as_json,
+        write=_write,
+    )
+    if as_json:
+        _write_json(result.to_json())
+
+
+@app.command("envs")
+def envs_command(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME", help="An environment, for its options.", show_default=False),
+    ] = None,
+    as_json: JsonOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """List the environments, or tell about one."""
+    from worldcoder.cli.showing import environments, environments_text
+
+    entries = environments(name)
+    if as_json:
+        _write_json(entries)
+    else:
+        for line in environments_text(entries, details=name is not None):
+            _write(line)
+
+
+@app.command("show")
+def show_command(
+    path: Annotated[
+        Path, typer.Argument(metavar="RUN|MODEL", help="The directory of a run, or a saved model's folder.")
+    ],
+    as_json: JsonOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Show the program that was learned, and the course of its run."""
+    from worldcoder.cli.showing import shown, write_shown
+
+    values = shown(path)
+    if as_json:
+        _write_json(values)
+    else:
+        write_shown(values, _write)

@@ -1,0 +1,111 @@
+"""`worldcoder play` and `worldcoder compare`: a model put to use, and to the test."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import typer
+
+from worldcoder import comparison, playing
+from worldcoder.cli.words import count, duration, number, share
+from worldcoder.envs import Environment, make
+from worldcoder.planning import Budget
+from worldcoder.programs.saving import load_model
+from worldcoder.world.drawing import draw
+
+Write = Callable[[str], None]
+
+FRAME_SECONDS = 0.08
+
+
+def play(
+    path: Path,
+    environment: str,
+    seeds: Sequence[int],
+    options: Mapping[str, str],
+    *,
+    max_steps: int,
+    nodes: int,
+    seconds: float,
+    watch: bool | None,
+    quiet: bool,
+    write: Write,
+) -> playing.Played:
+    """Play, say what came out, and return it. watch: None watches where there is a terminal."""
+    model = load_model(path)
+    world = make(environment, **options)
+    budget = Budget(nodes=nodes, seconds=seconds)
+    on_terminal = sys.stdout.isatty()
+    watch = on_terminal if watch is None else watch
+    with _watching(world, on_terminal=on_terminal) if watch and not quiet else nullcontext() as on_step:
+        result = playing.play(model, world, seeds, budget=budget, max_steps=max_steps, on_step=on_step)
+    if quiet:
+        return result
+    for e in result.episodes:
+        outcome = f"solved in {count(e.length, 'action')}" if e.solved else f"not solved: {e.reason}"
+        surprises = f", {count(e.surprises, 'surprise')}" if e.surprises else ""
+        write(f"  seed {e.seed:<6} {outcome}, return {e.returned:g}{surprises}")
+    share_solved = f"solved {number(result.solved)} of {number(len(result.episodes))}"
+    means = f"mean return {result.mean_return:.2f}, mean length {result.mean_length:.1f}"
+    write(f"{share_solved} in {duration(result.seconds)}; {means}")
+    return result
+
+
+@contextmanager
+def _watching(world: Environment, *, on_terminal: bool) -> Iterator[Callable[[playing.Moment], None]]:
+    """Something to tell of each step: drawn in place on a terminal, one below the other elsewhere."""
+    glyphs = getattr(world, "glyphs", None)
+
+    def drawn(moment: playing.Moment) -> str:
+        action = "" if moment.action is None else f" · {moment.action}"
+        surprise = " · not as predicted" if moment.surprise else ""
+        head = f'seed {moment.seed} · "{moment.goal}" · step {moment.step}{action}{surprise}'
+        return f"{head}\n{draw(moment.state, glyphs)}\n"
+
+    if not on_terminal:
+        yield lambda moment: typer.echo(drawn(moment))
+        return
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(console=Console(highlight=False), auto_refresh=False, transient=True) as live:
+
+        def show(moment: playing.Moment) -> None:
+            live.update(Text(drawn(moment), no_wrap=True, overflow="ellipsis"), refresh=True)
+            time.sleep(FRAME_SECONDS * (4 if moment.done else 1))
+
+        yield show
+
+
+def compare(
+    path: Path,
+    environment: str,
+    seeds: Sequence[int],
+    options: Mapping[str, str],
+    *,
+    tests: int,
+    seconds: float | None,
+    quiet: bool,
+    write: Write,
+) -> comparison.Comparison:
+    """Compare, say what came out, and return it."""
+    model = load_model(path)
+
+    def build() -> Environment:
+        return make(environment, **options)
+
+    build()  # what is wrong with the environment is said before anything else
+    result = comparison.compare(model, build, seeds, tests=tests, seconds=seconds)
+    values = result.to_json()
+    if not quiet:
+        exact = round(values["exact"] * values["tested"])
+        write(f"exact on {number(exact)} of {count(values['tested'], 'test')} ({share(values['exact'])})")
+        write(f"  contexts    exact in {number(values['contexts_exact'])} of {number(values['contexts'])}")
+        for mistake in result.mistakes:
+            write(f"  wrong       {mistake.action}, {mistake.context}: {mistake.difference}")
+    return result
