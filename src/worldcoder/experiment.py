@@ -27,7 +27,7 @@ from worldcoder.errors import RunError, UsageError, WorldcoderError
 from worldcoder.planning import Budget, Status
 from worldcoder.runs.assessment import reachable, reproduced
 from worldcoder.runs.clock import Clock
-from worldcoder.runs.directory import RunDirectory, new_directory
+from worldcoder.runs.directory import RunDirectory, discard, new_directory
 from worldcoder.runs.events import Began, Caution, Event, Listener, Summary, Thinking
 from worldcoder.runs.interruption import INTERRUPTED, TERMINATED, Interrupter, Interruption
 from worldcoder.runs.journal import Journal, Past
@@ -151,7 +151,12 @@ def run(
     world.actions(world.reset(experiment.level(0)).state)
     with new_directory(directory, experiment.environment, experiment.seed) as folder:
         meta = {"config": experiment.to_json(), "version": _version(), "folder": str(Path.cwd())}
-        with closing(RunLog.create(folder.path, meta)) as log:
+        try:
+            log = RunLog.create(folder.path, meta)
+        except RunError:
+            discard(folder)
+            raise
+        with closing(log):
             return _carry_out(experiment, folder, log, Past(), world, listener, pictures)
 
 

@@ -49,6 +49,7 @@ class Lines:
     def __init__(self, write: Callable[[str], None]) -> None:
         self._write = write
         self._guess: str | None = None
+        self._solved = False
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -56,7 +57,7 @@ class Lines:
                 self._write(header(event))
                 if event.resumed:
                     self._write(f"  resumed     after {count(event.resumed, 'action')}: {event.directory}")
-            case EpisodeBegan(episode=n) if n > 1:
+            case EpisodeBegan(episode=n) if n > 1 and not self._solved:
                 self._write(f"  episode {n}")
             case Adopted(program=program, progress=p) if program.kind == "transition":
                 self._write(
@@ -69,6 +70,7 @@ class Lines:
             case Refuted(guess=guess, progress=p):
                 self._write(f"{_at(p)}  refuted by the world: {guess}")
             case Solved(progress=p):
+                self._solved = True
                 self._write(f"{_at(p)}  solved, in episode {p.episodes}")
             case Caution(text=text):
                 self._write(f"  caution     {text}")

@@ -8,12 +8,13 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 from worldcoder.errors import RunError
 from worldcoder.programs import WorldModel
-from worldcoder.runs.schema import LOG
+from worldcoder.runs.schema import LOG, UNBORN
 
 if sys.platform != "win32":
     import fcntl
@@ -117,12 +118,11 @@ def new_directory(path: str | Path | None, environment: str, seed: int) -> RunDi
     Raises RunError for one that holds something, or that cannot be made.
     """
     if path is None:
-        name = re.sub(r"[^\w.-]+", "-", environment).strip("-.") or "run"
-        return _unused(Path("runs"), f"{name}-{seed}")
+        return _unused(Path("runs"), f"{_short(environment)}-{seed}")
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        taken = any(folder.iterdir())
+        taken = not all(_left_over(file) for file in folder.iterdir())
     except FileExistsError:
         raise RunError(f"{folder} is a file; choose another --out") from None
     except OSError as error:
@@ -132,6 +132,25 @@ def new_directory(path: str | Path | None, environment: str, seed: int) -> RunDi
     if taken:
         raise RunError(f"{folder} is not empty; choose another --out")
     return RunDirectory(folder)
+
+
+def _short(environment: str) -> str:
+    """A spec as part of a folder's name: `path/to/room.py:make_env` becomes room-make_env."""
+    parts = [part.rpartition("/")[2].removesuffix(".py") for part in environment.split(":")]
+    return re.sub(r"[^\w.-]+", "-", "-".join(parts)).strip("-.") or "run"
+
+
+def discard(folder: RunDirectory) -> None:
+    """Take back a run that could not begin."""
+    with suppress(OSError):
+        for file in filter(_left_over, tuple(folder.path.iterdir())):
+            file.unlink()
+        folder.path.rmdir()
+
+
+def _left_over(file: Path) -> bool:
+    """Whether a file is what remains of a run that did not come to begin."""
+    return file.name == LOCK or file.name.startswith(UNBORN)
 
 
 def _unused(parent: Path, name: str) -> RunDirectory:

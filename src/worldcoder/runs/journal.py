@@ -177,11 +177,11 @@ class Journal:
             return
         if self.actions < len(self._past.transitions) or self.episodes < len(self._past.episodes):
             raise self._mismatch("the agent went on acting", "it began again")
+        if catch_up:
+            self._catch_up()
         self._replaying = False
         if self._past.transitions:
             self._clock.restore(self._past.transitions[-1].seconds)
-        if catch_up:
-            self._catch_up()
         self._caught_up()
 
     def _catch_up(self) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from worldcoder.errors import RunError
 from worldcoder.planning import Plan
 from worldcoder.programs import Program
-from worldcoder.runs.schema import FORMAT, LOG, TABLES, connect, fold, reporting
+from worldcoder.runs.schema import FORMAT, LOG, TABLES, UNBORN, connect, fold, reporting
 from worldcoder.world.values import Action, Goal, State, Transition
 
 
@@ -24,28 +24,27 @@ class RunLog:
     Raises RunError where the file cannot be written.
     """
 
-    def __init__(self, directory: str | Path) -> None:
-        self.path = Path(directory) / LOG
+    def __init__(self, directory: str | Path, *, name: str = LOG) -> None:
+        self.path = Path(directory) / name
         self._numbers: dict[State, tuple[str, int]] = {}
         with reporting(self.path, "open"):
             self._connection = connect(self.path, write=True)
 
     @classmethod
     def create(cls, directory: str | Path, meta: Mapping[str, Any]) -> RunLog:
-        """Begin a log, with what is noted once (`config`, ...)."""
+        """Begin a log, with what is noted once (`config`, ...). It is there as a whole or not at all."""
         if (Path(directory) / LOG).exists():
             raise RunError(f"{directory} holds a run already; --resume it, or choose another folder")
-        log = cls(directory)
-        try:
-            with log.transaction():
-                for statement in TABLES.split(";"):
-                    log._execute(statement)
-                for key, value in {"format": FORMAT, **meta}.items():
-                    log.set_meta(key, value)
-        except BaseException:
-            log.close()
-            raise
-        return log
+        for left in Path(directory).glob(f"{UNBORN}*"):
+            left.unlink()
+        with closing(cls(directory, name=UNBORN)) as log, log.transaction():
+            for statement in TABLES.split(";"):
+                log._execute(statement)
+            for key, value in {"format": FORMAT, **meta}.items():
+                log.set_meta(key, value)
+        with reporting(log.path, "name"):
+            log.path.replace(Path(directory) / LOG)
+        return cls(directory)
 
     def close(self) -> None:
         """Bring everything into one file and let go of it."""

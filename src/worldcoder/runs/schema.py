@@ -15,6 +15,7 @@ from pathlib import Path
 from worldcoder.errors import RunError
 
 LOG = "log.sqlite"
+UNBORN = ".log.sqlite.new"
 FORMAT = 1
 
 TABLES = """
