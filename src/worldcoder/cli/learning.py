@@ -125,10 +125,9 @@ def _checked(summary: Summary) -> str:
         )
     except WorldcoderError as error:
         return f"not possible: {error}"
-    values = result.to_json()
-    tested = values["tested"]
-    exact = round(values["exact"] * tested)
-    return f"exact on {number(exact)} of {number(tested)} tests against the real world"
+    exact = number(result.tested - result.wrong)
+    wrong = f"; wrong in: {result.wrong_contexts[0].context}" if result.wrong_contexts else ""
+    return f"exact on {exact} of {number(result.tested)} tests against the real world{wrong}"
 
 
 def _path(directory: Path) -> str:

@@ -81,9 +81,10 @@ def _at(p: Progress) -> str:
 
 
 class Screen:
-    """The level and the state of things, drawn anew as they change."""
+    """The level and the state of things, drawn anew as they change. over: nothing goes on any more."""
 
     def __init__(self) -> None:
+        self.over = False
         self._began: Began | None = None
         self._state: State | None = None
         self._progress: Progress | None = None
@@ -135,7 +136,8 @@ class Screen:
             elif p.guess is not None:
                 refuted = f" ({p.wrong_guesses} refuted by the world)" if p.wrong_guesses else ""
                 yield f"  guessing    {p.guess}{refuted}"
-        yield f"  now         {self._doing or self._why}"
+        if not self.over:
+            yield f"  now         {self._doing or self._why}"
         for text in self._cautions:
             yield f"  caution     {text}"
 
@@ -160,8 +162,11 @@ def showing(*, quiet: bool, write: Callable[[str], None]) -> Iterator[Listener]:
 
     console = Console(highlight=False)
     with Live(get_renderable=render, console=console, refresh_per_second=8, transient=False) as live:
-        yield screen
-        live.refresh()
+        try:
+            yield screen
+        finally:
+            screen.over = True
+            live.refresh()
 
 
 def conclude(seconds: float, model_calls: int) -> str:

@@ -101,11 +101,10 @@ def compare(
 
     build()  # what is wrong with the environment is said before anything else
     result = comparison.compare(model, build, seeds, tests=tests, seconds=seconds)
-    values = result.to_json()
     if not quiet:
-        exact = round(values["exact"] * values["tested"])
-        write(f"exact on {number(exact)} of {count(values['tested'], 'test')} ({share(values['exact'])})")
-        write(f"  contexts    exact in {number(values['contexts_exact'])} of {number(values['contexts'])}")
+        exact = number(result.tested - result.wrong)
+        write(f"exact on {exact} of {count(result.tested, 'test')} ({share(result.exact)})")
+        write(f"  contexts    exact in {number(result.contexts_exact)} of {number(result.contexts)}")
         for mistake in result.mistakes:
-            write(f"  wrong       {mistake.action}, {mistake.context}: {mistake.difference}")
+            write(f"  wrong       {mistake.context}: {mistake.difference}")
     return result
