@@ -41,7 +41,7 @@ class AgentConfig:
     plan_nodes: int = 200_000
     guess_nodes: int = 20_000
     explore_nodes: int = 250
-    patience: float = 2.5
+    patience: float = 1.5
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,11 @@ class Agent:
         self._transition: TransitionFunction | None = None
         self._program: Program | None = None
         self._learned: dict[Goal, RewardProposal] = {}
-        self._unreachable: dict[tuple[State, str, str], Status] = {}
+        self._without_plan: dict[str, tuple[Status, int]] = {}
         self._quiet: set[State] = set()
+        self._tried: set[tuple[State, Action]] = set()
+        self._disappointed: str | None = None
+        self._promise: tuple[tuple[State, str], bool] | None = None
 
     # ── ask and tell ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -110,6 +113,8 @@ class Agent:
         self._start = state
         self._starts.setdefault((state, goal))
         self._queue.clear()
+        self._without_plan.clear()
+        self._disappointed = None
         self.proposer.begin(state, goal, self._known_actions(state))
 
     def act(self, state: State) -> Decision:
@@ -136,6 +141,7 @@ class Agent:
         rewarded = transition.reward > 0 and transition.done
         self.counts.successes += rewarded
         self._known_actions(transition.next_state)
+        self._tried.add((transition.state, transition.action))
         self.proposer.observe(transition)
         self._check.add(transition)
         if self.counts.actions < self.config.min_data:
@@ -161,7 +167,7 @@ class Agent:
             if self._transition is None or share >= self._reproduced(self._transition):
                 self._program, self._transition = program, function
                 self.counts.adopted_at = self.counts.actions
-                self._unreachable.clear()
+                self._without_plan.clear()
                 self._quiet.clear()
         assert self._start is not None
         reward = next(self.proposer.reward_programs(self.goal, self._start))
@@ -208,39 +214,57 @@ class Agent:
             self._plan_to_reward(state)
 
     def _plan_to_reward(self, state: State) -> None:
+        """First what was learned or is likeliest, then exploration, then all other guesses with more nodes."""
         assert self._start is not None
-        cheapest: float | None = None
-        explored = False
-        for proposal in self.proposer.reward_programs(self.goal, self._start):
-            if proposal.learned:
-                if self._try(state, proposal, self.config.plan_nodes):
-                    return
-                continue
-            if not self.config.optimism or proposal.cost == float("inf"):
-                continue
-            cheapest = proposal.cost if cheapest is None else cheapest
-            if not explored and proposal.cost > cheapest + self.config.patience:
-                explored = True
-                if self._explore(state):
-                    return
-            if self._try(state, proposal, self.config.guess_nodes):
-                self.guess = proposal
-                return
-        if not explored:
-            self._explore(state)
+        config = self.config
+        likely = self._likely()
+        learned = bool(likely) and likely[0].learned
+        nodes = config.plan_nodes if learned else config.guess_nodes // 4
+        if self._try_all(state, likely, nodes) or (config.optimism and self._hope(state, likely, nodes)):
+            return
+        if likely and self.phi2 is Status.UNREACHABLE and state != self._start and self._promises_goal():
+            return  # something was done that cannot be undone: begin again
+        if self._explore(state) or learned:
+            return
+        guesses = [p for p in self.proposer.reward_programs(self.goal, self._start) if p.cost < float("inf")]
+        self._try_all(state, guesses if config.optimism else [], config.guess_nodes)
+
+    def _try_all(self, state: State, guesses: Sequence[RewardProposal], nodes: int) -> bool:
+        for proposal in guesses:
+            if self._try(state, proposal, nodes):
+                self.guess = None if proposal.learned else proposal
+                return True
+        return False
+
+    def _hope(self, state: State, proposals: Sequence[RewardProposal], nodes: int) -> bool:
+        """Try the same with a transition program that lets pass what was never seen to be stopped."""
+        program = self.proposer.optimistic_program()
+        if program is None or program.source == self._disappointed:
+            return False
+        known = self.phi2
+        function = TransitionFunction(program.source)
+        for proposal in proposals:
+            simulator = self._simulator(state, proposal.program, function)
+            found = self._planner(simulator, budget=Budget(nodes=nodes))
+            if found.found:
+                self._enqueue(simulator, found.actions, "guess", f"hoping that {proposal.meaning or 'it is reached'}")
+                return True
+        self._disappointed = program.source
+        self.phi2 = known
+        return False
 
     def _try(self, state: State, proposal: RewardProposal, nodes: int) -> bool:
         """Whether there is a plan to what the proposal rewards; if so it is in the queue."""
-        assert self._program is not None
-        key = (state, self._program.source, proposal.program.source)
-        if key in self._unreachable:
-            self.phi2 = self._unreachable[key]
+        key = proposal.program.source
+        status, tried = self._without_plan.get(key, (Status.BUDGET, -1))
+        if status is Status.UNREACHABLE or tried >= nodes:
+            self.phi2 = status  # true from any state that the model leads to, until the model changes
             return False
         simulator = self._simulator(state, proposal.program)
         found = self._planner(simulator, budget=Budget(nodes=nodes))
         self.phi2 = found.status
         if not found.found:
-            self._unreachable[key] = found.status
+            self._without_plan[key] = found.status, nodes
             return False
         why: Why = "plan" if proposal.learned else "guess"
         self._enqueue(simulator, found.actions, why, proposal.meaning)
@@ -253,10 +277,13 @@ class Agent:
             self._queue.append((state, action, why, note))
             node, _ = simulator.step(node, action)
 
-    def _simulator(self, state: State, reward: Program | None) -> Simulator:
-        assert self._transition is not None
+    def _simulator(
+        self, state: State, reward: Program | None, transition: TransitionFunction | None = None
+    ) -> Simulator:
+        transition = transition or self._transition
+        assert transition is not None
         function = None if reward is None else RewardFunction(reward.source)
-        return Simulator(self._transition, function, state, self._action_source(state))
+        return Simulator(transition, function, state, self._action_source(state))
 
     def _explore(self, state: State) -> bool:
         """Queue the way to what would teach most for its distance: interest / (distance + 2)."""
@@ -266,6 +293,7 @@ class Agent:
             reward = self._learned.get(self.goal)
             simulator = self._simulator(state, None if reward is None else reward.program)
             best, way = 0.0, None
+            untried: tuple[Action, ...] | None = None
             start = simulator.start()
             seen = {simulator.key(start)}
             frontier: deque[tuple[object, State, tuple[Action, ...]]] = deque([(start, state, ())])
@@ -273,12 +301,14 @@ class Agent:
             while frontier and looked < self.config.explore_nodes:
                 node, here, path = frontier.popleft()
                 looked += 1
-                if 3.0 / (len(path) + 2) <= best:
+                if self.proposer.top_interest / (len(path) + 2) <= best:
                     break
                 for action in self._known_actions(here):
                     worth = self.proposer.interest(here, action) / (len(path) + 2)
                     if worth > best:
                         best, way = worth, (*path, action)
+                    if untried is None and (here, action) not in self._tried:
+                        untried = (*path, action)
                     following, prediction = simulator.step(node, action)  # type: ignore[arg-type]
                     if prediction.state is None or prediction.done:
                         continue
@@ -286,6 +316,8 @@ class Agent:
                     if key not in seen:
                         seen.add(key)
                         frontier.append((following, prediction.state, (*path, action)))
+            if way is None and not self._promises_goal():
+                way = untried  # the hypotheses agree, and yet no goal is in sight: they may all be wrong
             if way is None:
                 self._quiet.add(state)
                 return False
@@ -296,6 +328,29 @@ class Agent:
     def planned(self) -> int:
         """Actions left of the plan in hand."""
         return len(self._queue)
+
+    def _promises_goal(self) -> bool:
+        """Whether the model has a plan from the start of the episode (φ2), to something likely."""
+        assert self._start is not None and self._program is not None
+        key = (self._start, self._program.source)
+        if self._promise is None or self._promise[0] != key:
+            found = False
+            for proposal in self._likely():
+                simulator = self._simulator(self._start, proposal.program)
+                found = self._planner(simulator, budget=Budget(nodes=self.config.guess_nodes)).found
+                if found:
+                    break
+            self._promise = key, found
+        return self._promise[1]
+
+    def _likely(self) -> list[RewardProposal]:
+        """What was learned of the goal, or else the guesses that go before exploring."""
+        assert self._start is not None
+        proposals = list(self.proposer.reward_programs(self.goal, self._start))
+        if proposals[0].learned:
+            return proposals[:1]
+        guesses = [p for p in proposals if self.config.optimism and p.cost != float("inf")]
+        return [p for p in guesses if p.cost <= guesses[0].cost + self.config.patience]
 
     @property
     def curious(self) -> bool:
@@ -327,5 +382,3 @@ class Timer:
 
     def __exit__(self, *exc: object) -> None:
         return None
-
-

@@ -33,6 +33,8 @@ class Proposer(Protocol):
     """Learns from transitions and proposes programs."""
 
     name: str
+    top_interest: float
+    """The most that `interest` gives."""
 
     def begin(self, state: State, goal: Goal, actions: Sequence[Action]) -> None:
         """An episode starts here, under this goal, with these actions to choose from."""
@@ -50,10 +52,22 @@ class Proposer(Protocol):
         """The best transition program now."""
         ...
 
+    def optimistic_program(self) -> Program | None:
+        """The best transition program where nothing stops what was not seen to be stopped; None: the same.
+
+        It reproduces the data as well, and is planned with only where the best one has no plan: optimism in
+        the dynamics.
+        """
+        ...
+
     def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
         """Reward programs for a goal, the likeliest first; those that the data refute are left out."""
         ...
 
+    def evidence(self) -> Program:
+        """The best transition program, with whatever it says of its evidence brought up to date."""
+        ...
+
     def interest(self, state: State, action: Action) -> float:
-        """How much trying the action in the state would teach: 0 for nothing, 3 at most."""
+        """How much trying the action in the state would teach: 0 for nothing, `top_interest` at most."""
         ...

@@ -17,6 +17,7 @@ from worldcoder.synthesis.rules.language import (
     UNKNOWN,
     Context,
     Effect,
+    Literal,
     apply_effect,
     effects,
     literals,
@@ -24,7 +25,7 @@ from worldcoder.synthesis.rules.language import (
 )
 from worldcoder.synthesis.rules.lists import DecisionList, Literals, Row, Rows, Rule, bits, search
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
-from worldcoder.synthesis.rules.vocabulary import Vocabulary, same_value
+from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary, is_far, same_value
 from worldcoder.world.values import Action, State, Transition
 
 EXISTS = "exists"
@@ -64,7 +65,9 @@ class Target:
         found = search(self.rows, vocabulary_of_literals)
         known = {one.rules for one in found}
         for one in self.lists:
-            if one.rules not in known and all(one.effect(r.mask) in r.effects for r in self.rows.by_mask.values()):
+            if one.rules not in known and all(
+                one.effect(r.mask) in r.effects for r in self.rows.by_mask.values()
+            ):
                 found.append(one)
         found.sort(key=lambda one: one.cost)
         if found:
@@ -79,13 +82,15 @@ class Target:
 class Doubt:
     """What is not known about one action in one state.
 
-    unseen: literals never met with an action of this kind. pairs: pairs of them. disputed: attributes on whose
-    next value the lists disagree.
+    unseen: literals never met with an action of this kind. pairs: how many pairs of nearby literals were never
+    met together with it. disputed: of how many attributes the lists disagree on the next value. lost: it is
+    not known where the action heads.
     """
 
-    unseen: int
+    unseen: tuple[Literal, ...]
     pairs: int
     disputed: int
+    lost: bool
 
 
 class Dynamics:
@@ -100,6 +105,9 @@ class Dynamics:
         self._seen: dict[tuple[str, str], int] = {}
         self._pairs: dict[tuple[str, str], set[tuple[int, int]]] = {}
         self._outdated = False
+        self._sorted_out = 0
+        self._novel_bits = 0
+        self._paired_bits = 0
 
     # ── learning ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -130,6 +138,7 @@ class Dynamics:
         self._outdated = False
         old = self.targets
         self.targets = {}
+        self._sorted_out = self._novel_bits = self._paired_bits = 0
         self._seen.clear()
         self._pairs.clear()
         for key in self._target_keys():
@@ -230,14 +239,16 @@ class Dynamics:
     def _contexts(
         self, scene: Scene, action: Action, avatar: Thing | None, next_avatar: Mapping[str, Any] | None
     ) -> Iterator[tuple[Context, int, list[Target]]]:
-        """Each thing that can change, the avatar first; next_avatar None: predict it."""
+        """Each thing that can change, the avatar first.
+
+        next_avatar: None: predict it, and leave out things that are far from the avatar and never change there.
+        """
+        near = next_avatar is None
         direction = self.vocabulary.direction(avatar, action)
         if avatar is not None:
             context = Context(scene, action, avatar, avatar, direction, self.vocabulary)
             mask = self.literals.mask(literals(context))
-            targets = [
-                t for (pool, a), t in self.targets.items() if a == CREATES or pool == (avatar.kind,)
-            ]
+            targets = [t for (pool, a), t in self.targets.items() if a == CREATES or pool == (avatar.kind,)]
             yield context, mask, targets
             if next_avatar is None:
                 next_avatar = self._predict_values(context, mask, targets)
@@ -246,7 +257,11 @@ class Dynamics:
                 continue
             for kind in pool:
                 for thing in scene.kinds.get(kind, ()):
-                    context = Context(scene, action, thing, avatar, direction, self.vocabulary, next_avatar or {})
+                    if near and kind not in self.vocabulary.autonomous and is_far(thing, avatar):
+                        continue
+                    context = Context(
+                        scene, action, thing, avatar, direction, self.vocabulary, next_avatar or {}
+                    )
                     yield context, self._mask_of(context), [target]
 
     def _mask_of(self, context: Context) -> int:
@@ -270,13 +285,30 @@ class Dynamics:
 
     def _note(self, context: Context, mask: int) -> None:
         """Remember which literals, and which pairs of nearby ones, were met with which action."""
+        if not self._is_watched(context):
+            return
         key = (self.vocabulary.group(context.action.name), context.thing.kind)
         self._seen[key] = self._seen.get(key, 0) | mask
-        pairs = self._pairs.setdefault(key, set())
-        pairs.update(self._pairs_of(mask))
+        self._pairs.setdefault(key, set()).update(self._pairs_of(mask))
+
+    def _is_watched(self, context: Context) -> bool:
+        """Whether novelty is looked for here: at the avatar, or everywhere in a world without one."""
+        return context.is_avatar or context.avatar is None
+
+    def _novel(self, mask: int) -> int:
+        """The literals of a mask whose first meeting with an action is worth something."""
+        while self._sorted_out < len(self.literals.all):
+            literal = self.literals.all[self._sorted_out]
+            if literal[0] in _NOVEL and _is_near(literal, 1) and not _is_number(literal):
+                self._novel_bits |= 1 << self._sorted_out
+            if literal[0] in _PAIRED and _is_near(literal, 2) and not _is_number(literal):
+                self._paired_bits |= 1 << self._sorted_out
+            self._sorted_out += 1
+        return mask & self._novel_bits
 
     def _pairs_of(self, mask: int) -> Iterator[tuple[int, int]]:
-        chosen = [i for i in bits(mask) if self.literals.all[i][0] in _PAIRED and _is_near(self.literals.all[i])]
+        self._novel(mask)
+        chosen = list(bits(mask & self._paired_bits))
         for n, i in enumerate(chosen):
             for j in chosen[n + 1 :]:
                 yield (i, j)
@@ -285,37 +317,99 @@ class Dynamics:
         """What is not known about an action in a state."""
         scene = scene_of(state)
         avatar = self.avatar_of(scene)
-        unseen = pairs = disputed = 0
+        unseen: list[Literal] = []
+        pairs = disputed = 0
         group = self.vocabulary.group(action.name)
         for context, mask, targets in self._contexts(scene, action, avatar, None):
-            key = (group, context.thing.kind)
-            new = mask & ~self._seen.get(key, 0)
-            unseen += sum(self.literals.all[i][0] in _NOVEL for i in bits(new))
-            if context.is_avatar:
+            if self._is_watched(context):
+                key = (group, context.thing.kind)
+                unseen += self.literals.of(self._novel(mask) & ~self._seen.get(key, 0))
                 known = self._pairs.get(key, set())
                 pairs += sum(pair not in known for pair in self._pairs_of(mask))
             for target in targets:
                 chosen = {one.effect(mask) for one in target.lists}
                 if len(chosen) > 1 and len({_freeze(self._outcome(target, context, e)) for e in chosen}) > 1:
                     disputed += 1
-        return Doubt(unseen, pairs, disputed)
+        return Doubt(tuple(unseen), pairs, disputed, self._is_lost(avatar, action))
+
+    def _is_lost(self, avatar: Thing | None, action: Action) -> bool:
+        """Whether it is not known where the action heads, though that could still be found out."""
+        vocabulary = self.vocabulary
+        if avatar is None or vocabulary.direction(avatar, action) is not None:
+            return False
+        if vocabulary.facing is not None:
+            value = avatar.values.get(vocabulary.facing)
+            return action.name in vocabulary.movers and vocabulary.tries[action.name, value] < 4
+        return action.name not in vocabulary.effective and vocabulary.tries[action.name, None] < 3
 
     def _outcome(self, target: Target, context: Context, effect: Effect) -> Any:
         if target.attribute in (EXISTS, CREATES):
             return effect
         return apply_effect(context, target.attribute, effect)
 
+    def untested_passages(self) -> set[tuple[str, Look]]:
+        """Pairs of a mover and a thing of which it was never seen whether one stops the other.
+
+        Not passable as far as is known, since they were never in one place; but no step shows that one was
+        stopped by the other and nothing else.
+        """
+        vocabulary = self.vocabulary
+        stopped: set[tuple[str, Look]] = set()
+        looks: dict[Look, None] = {}
+        movers: dict[str, None] = {k: None for k, a in vocabulary.changing if a == PLACE}
+        for transition in self.transitions:
+            scene = scene_of(transition.state)
+            looks.update(dict.fromkeys(vocabulary.look(t) for t in scene.things))
+            avatar = self.avatar_of(scene)
+            direction = vocabulary.direction(avatar, transition.action)
+            if avatar is None or avatar.place is None or direction is None or not self._moves(transition.action):
+                continue
+            became = becomes(transition.state, transition.next_state)
+            chain, place = [avatar], avatar.place
+            while chain:
+                place = (place[0] + direction[0], place[1] + direction[1])
+                there = scene.at(place)
+                following = []
+                for mover in chain:
+                    new = became[mover.index]
+                    stops = [t for t in there if not vocabulary.passable(mover.kind, t)]
+                    if new is not None and new.place == mover.place and len(stops) == 1:
+                        stopped.add((mover.kind, vocabulary.look(stops[0])))
+                        if stops[0].kind in movers:
+                            following.append(stops[0])
+                chain = following
+        return {
+            (mover, look)
+            for mover in movers
+            for look in looks
+            if (mover, look) not in vocabulary.together and (mover, look) not in stopped and look[0] != mover
+        }
+
+    def _moves(self, action: Action) -> bool:
+        return action.name in self.vocabulary.steps or action.name in self.vocabulary.movers
+
     def unexplained(self) -> list[int]:
         """Transitions that no rule of the language explains, by index."""
         return sorted({i for target in self.targets.values() for i in target.rows.contradictions})
 
 
-_NOVEL = frozenset({"action", "heads", "heads not", "at", "at.", "empty", "blocked", "free", "kind", "becomes", "outside", "value", "any", "is", "same"})
-_PAIRED = frozenset({"at", "at.", "empty", "value", "kind", "is", "not value", "any"})
+_NOVEL = frozenset({
+    "action", "heads", "heads not", "at", "at.", "empty", "kind", "outside", "value", "not value", "any", "is", "same",
+    "arg",
+})  # fmt: skip
+_PAIRED = frozenset({"at", "at.", "empty", "value", "not value", "kind", "is", "any"})
 
 
-def _is_near(literal: tuple[Any, ...]) -> bool:
-    return not isinstance(literal[1], tuple) or (literal[1][0] != "off" and literal[1][1] <= 2)
+def _is_near(literal: Literal, most: int) -> bool:
+    """Whether a literal speaks of a place so many steps ahead at most, or of no place."""
+    if len(literal) < 2 or not isinstance(literal[1], tuple):
+        return True
+    return literal[1][0] != "off" and literal[1][1] <= most
+
+
+def _is_number(literal: Literal) -> bool:
+    """Whether a literal is about one value of a number: there are too many of these to try them all."""
+    return literal[0] in ("value", "not value", "arg") and type(literal[-1]) in (int, float)
 
 
 def _freeze(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from worldcoder.synthesis.rules.dynamics import CREATES, EXISTS, Dynamics, Target
@@ -12,6 +12,7 @@ from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.language import DELETE, KEEP, UNKNOWN, Effect, Literal, PlaceTerm
 from worldcoder.synthesis.rules.lists import DecisionList, Rule
 from worldcoder.synthesis.rules.scene import KIND, PLACE
+from worldcoder.synthesis.rules.vocabulary import Look
 
 
 def variable(kind: str) -> str:
@@ -23,7 +24,20 @@ def variable(kind: str) -> str:
     return name if name.isidentifier() else "thing"
 
 
-_TAKEN = {"state", "action", "step", "front", "beyond", "moved", "changed", "gone", "made", "obj", "reward", "place"}
+_TAKEN = {
+    "state",
+    "action",
+    "step",
+    "front",
+    "beyond",
+    "moved",
+    "changed",
+    "gone",
+    "made",
+    "obj",
+    "reward",
+    "place",
+}
 
 
 class Writer:
@@ -73,7 +87,11 @@ class Writer:
             self.use("argument")
             code = head
         for i, attribute in enumerate(path):
-            code = f"{code}.{attribute}" if i == 0 and head in ("self", "me") else f"{self.use('get')}({code}, {attribute!r})"
+            code = (
+                f"{code}.{attribute}"
+                if i == 0 and head in ("self", "me")
+                else f"{self.use('get')}({code}, {attribute!r})"
+            )
         return code
 
     def value(self, term: str, attribute: str) -> str:
@@ -103,7 +121,10 @@ class Writer:
                 passage = f"{self.use(form)}(state, {self.place(term)}, {kind!r}, {self._but(term)})"
                 if term[0] == "off" or term[1] != 2 or kind == mover:
                     return passage
-                pushed: PlaceTerm = (term[0], 1)  # what is asked is whether a thing one step before could go there
+                pushed: PlaceTerm = (
+                    term[0],
+                    1,
+                )  # what is asked is whether a thing one step before could go there
                 return f"{self.use('things')}(state, {self.place(pushed)}, {kind!r}, {self._but(pushed)}) and {passage}"
             case ("outside", term):
                 return f"{self.use('outside')}(state, {self.place(term)})"
@@ -202,20 +223,28 @@ class Writer:
         raise AssertionError(effect)
 
 
-def emit_transition(dynamics: Dynamics, chosen: dict[Any, DecisionList] | None = None) -> str:
+def emit_transition(
+    dynamics: Dynamics,
+    chosen: dict[Any, DecisionList] | None = None,
+    *,
+    passages: Collection[tuple[str, Look]] = (),
+) -> str:
     """The transition program that says what the dynamics learned.
 
     chosen: for some targets, another list of the ensemble than the cheapest.
+    passages: pairs of a mover and what it is supposed to pass, though that was not seen.
     """
     vocabulary = dynamics.vocabulary
     writer = Writer(vocabulary.avatar)
     lists = {key: (chosen or {}).get(key, target.lists[0]) for key, target in dynamics.targets.items()}
-    mine = [key for key in lists if vocabulary.avatar and (key[0] == (vocabulary.avatar,) or key[1] == CREATES)]
+    mine = [
+        key for key in lists if vocabulary.avatar and (key[0] == (vocabulary.avatar,) or key[1] == CREATES)
+    ]
     others = [key for key in lists if key not in mine and key[1] != CREATES]
     other_sections = [_section(dynamics, writer, dynamics.targets[key], lists[key]) for key in others]
     my_sections = [_section(dynamics, writer, dynamics.targets[key], lists[key], mine=True) for key in mine]
     body = [line for section in (*my_sections, *other_sections) for line in section]
-    return _assemble(dynamics, writer, body)
+    return _assemble(dynamics, writer, body, {*dynamics.vocabulary.together, *passages})
 
 
 def _section(
@@ -227,9 +256,11 @@ def _section(
     if all(rule.effect in (KEEP, UNKNOWN) for rule in rules) and not needs_variable:
         return []
     counts = _evidence(target, decisions)
-    what = {PLACE: "where it is next", EXISTS: "whether it goes on to exist", CREATES: "whether one appears"}.get(
-        target.attribute, f"its next {target.attribute}"
-    )
+    what = {
+        PLACE: "where it is next",
+        EXISTS: "whether it goes on to exist",
+        CREATES: "whether one appears",
+    }.get(target.attribute, f"its next {target.attribute}")
     lines = [f"# {', '.join(target.pool)}: {what}"]
     indent = ""
     mover = target.pool[0] if len(target.pool) == 1 else None
@@ -247,7 +278,11 @@ def _section(
             lines.append(f"for obj in ({', '.join(f'*state.all({k!r})' for k in target.pool)}):")
         indent = "    "
     if needs_variable:
-        old = f"{writer.use('place_of')}({writer.me})" if target.attribute == PLACE else f"{writer.me}.{target.attribute}"
+        old = (
+            f"{writer.use('place_of')}({writer.me})"
+            if target.attribute == PLACE
+            else f"{writer.me}.{target.attribute}"
+        )
         lines.append(f"next_{target.attribute} = {old}")
     word = "if"
     for rule, count in zip(rules, counts, strict=True):
@@ -299,20 +334,20 @@ def _evidence(target: Target, decisions: DecisionList) -> list[int]:
     return [counts[rule] for rule in decisions.rules]
 
 
-def _assemble(dynamics: Dynamics, writer: Writer, body: list[str]) -> str:
+def _assemble(dynamics: Dynamics, writer: Writer, body: list[str], together: set[tuple[str, Look]]) -> str:
     vocabulary = dynamics.vocabulary
     text = "\n".join(body)
     top: list[str] = []
     uses_step = "step" in text or writer.places
     if uses_step and vocabulary.facing:
-        top.append(f"FACING = {table_text(vocabulary.facings)}  # where {vocabulary.avatar} heads, by its {vocabulary.facing}")
+        top.append(
+            f"FACING = {table_text(vocabulary.facings)}  # where {vocabulary.avatar} heads, by its {vocabulary.facing}"
+        )
     elif uses_step:
         top.append(f"STEPS = {table_text(vocabulary.steps)}  # where an action heads")
     if writer.helpers & {"free", "blocked", "slide"}:
         movers = sorted(writer.movers)
-        shares = {
-            mover: {look for kind, look in vocabulary.together if kind == mover} for mover in movers
-        }
+        shares = {mover: {look for kind, look in together if kind == mover} for mover in movers}
         looks: dict[str, tuple[str, ...]] = {}
         for kind, attribute in sorted(vocabulary.changing):
             if attribute not in (PLACE, KIND):
@@ -322,12 +357,21 @@ def _assemble(dynamics: Dynamics, writer: Writer, body: list[str]) -> str:
         top += [f"    {mover!r}: {_set(shares[mover])}," for mover in movers]
         top.append("}")
         top.append(f"LOOKS = {looks!r}  # attributes that count there")
-    start = ["def transition(state, action):", f'    """What was learned from {len(dynamics.transitions)} transitions."""']
+    start = [
+        "def transition(state, action):",
+        f'    """What was learned from {len(dynamics.transitions)} transitions."""',
+    ]
     if vocabulary.avatar and (writer.me in text or uses_step):
         writer.use("only")
-        start += [f"    {writer.me} = only(state, {vocabulary.avatar!r})", f"    if {writer.me} is None:", "        return state"]
+        start += [
+            f"    {writer.me} = only(state, {vocabulary.avatar!r})",
+            f"    if {writer.me} is None:",
+            "        return state",
+        ]
     if uses_step:
-        source = f"FACING.get({writer.me}.{vocabulary.facing})" if vocabulary.facing else "STEPS.get(action.name)"
+        source = (
+            f"FACING.get({writer.me}.{vocabulary.facing})" if vocabulary.facing else "STEPS.get(action.name)"
+        )
         start.append(f"    step = {source}")
     for name in sorted(writer.places, reverse=True):
         start.append(f"    {name} = ahead({writer.me}, step{'' if name == 'front' else ', 2'})")
@@ -354,7 +398,7 @@ def _assemble(dynamics: Dynamics, writer: Writer, body: list[str]) -> str:
     function.append("    return state")
     constants = "\n".join(top) + "\n\n" if top else ""
     helpers = helper_text(writer.helpers)
-    return f"{constants}{helpers}\n\n" .lstrip("\n") + "\n".join(function) + "\n"
+    return f"{constants}{helpers}\n\n".lstrip("\n") + "\n".join(function) + "\n"
 
 
 def _next_write(writer: Writer, attribute: str) -> str:
@@ -364,7 +408,11 @@ def _next_write(writer: Writer, attribute: str) -> str:
 
 
 def table_text(table: dict[Any, Any]) -> str:
-    return "{" + ", ".join(f"{k!r}: {v!r}" for k, v in sorted(table.items(), key=lambda item: repr(item[0]))) + "}"
+    return (
+        "{"
+        + ", ".join(f"{k!r}: {v!r}" for k, v in sorted(table.items(), key=lambda item: repr(item[0])))
+        + "}"
+    )
 
 
 def _set(values: set[tuple[Any, ...]]) -> str:

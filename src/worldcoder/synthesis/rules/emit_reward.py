@@ -35,7 +35,9 @@ class _Writer:
                 self.use("place_of")
                 return f"place_of({me}) != place_of({self.was})"
             case ("was on", kind):
-                return f"{self.use('things')}(state, {self.use('place_of')}({self.was}), {kind!r}, {self.was})"
+                return (
+                    f"{self.use('things')}(state, {self.use('place_of')}({self.was}), {kind!r}, {self.was})"
+                )
             case (("on" | "facing") as form, kind):
                 return self._there(form, kind)
             case (("on." | "facing.") as form, kind, attribute, value):
@@ -78,7 +80,9 @@ class _Writer:
             case (("more on" | "fewer on") as form, kind, other):
                 self.use("count_on")
                 sign = ">" if form == "more on" else "<"
-                return f"count_on(next_state, {kind!r}, {other!r}) {sign} count_on(state, {kind!r}, {other!r})"
+                return (
+                    f"count_on(next_state, {kind!r}, {other!r}) {sign} count_on(state, {kind!r}, {other!r})"
+                )
         raise AssertionError(literal)
 
     def _there(self, form: str, kind: str) -> str:
@@ -93,7 +97,9 @@ _ABOUT_AVATAR = frozenset({
 })  # fmt: skip
 
 
-def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionList, guess: Guess | None) -> str:
+def emit_reward(
+    rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionList, guess: Guess | None
+) -> str:
     """The reward program of one goal: what was seen of it and, before the goal was ever reached, a guess."""
     writer = _Writer(vocabulary)
     may_lack = vocabulary.avatar is not None and vocabulary.avatar in vocabulary.vanishing
@@ -113,7 +119,10 @@ def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionLis
         seen = f"  # seen in {count} transition{'s' if count != 1 else ''}"
         literals = tuple(rewards.literals.of(rule.condition))
         if literals:
-            lines += [f"    if {_conditions(writer, literals, may_lack)}:", f"        return {reward!r}, {done!r}{seen}"]
+            lines += [
+                f"    if {_conditions(writer, literals, may_lack)}:",
+                f"        return {reward!r}, {done!r}{seen}",
+            ]
         else:
             lines.append(f"    return {reward!r}, {done!r}{seen}")
     text = "\n".join(lines)

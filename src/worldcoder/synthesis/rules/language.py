@@ -104,7 +104,11 @@ def place_terms(context: Context) -> list[PlaceTerm]:
     else:
         terms += [("me", 0), ("me", 1), ("me", 2), ("self", 0), ("self", 1)]
     if not context.is_avatar:
-        terms += [("off", v) for v in context.vocabulary.offsets.get(context.thing.kind, ()) if max(map(abs, v)) <= 2]
+        terms += [
+            ("off", v)
+            for v in context.vocabulary.offsets.get(context.thing.kind, ())
+            if max(map(abs, v)) <= 2
+        ]
     return terms
 
 
@@ -118,7 +122,9 @@ def object_terms(context: Context) -> list[str]:
             for attribute, value in thing.values.items():
                 if isinstance(value, Thing):
                     terms.append(f"{root}.{attribute}")
-                    terms += [f"{root}.{attribute}.{a}" for a, v in value.values.items() if isinstance(v, Thing)]
+                    terms += [
+                        f"{root}.{attribute}.{a}" for a, v in value.values.items() if isinstance(v, Thing)
+                    ]
     return [*roots, *dict.fromkeys(terms)]
 
 
@@ -210,7 +216,9 @@ def _movers(context: Context, term: PlaceTerm) -> list[str]:
     return list(movers)
 
 
-def _value_literals(context: Context, term: str, target: Thing, *, changing: bool = False) -> Iterator[Literal]:
+def _value_literals(
+    context: Context, term: str, target: Thing, *, changing: bool = False
+) -> Iterator[Literal]:
     vocabulary = context.vocabulary
     for attribute, value in target.values.items():
         if attribute == PLACE:
@@ -335,7 +343,12 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
         target = context.term(term)
         if isinstance(target, Thing):
             for other, value in target.values.items():
-                if value == new and new is not None and not isinstance(new, bool) and (term, other) != ("self", attribute):
+                if (
+                    value == new
+                    and new is not None
+                    and not isinstance(new, bool)
+                    and (term, other) != ("self", attribute)
+                ):
                     yield ("copy", term, other), 2.0 + 0.5 * term.count(".")
         elif term.startswith("arg"):
             yield ("object", term), 1.5
@@ -411,7 +424,9 @@ def apply_effect(context: Context, attribute: str, effect: Effect) -> Any:
             place = context.place(term)
             if not any(t.kind == kind for t in context.scene.at(place)):
                 return old
-            others = [t for t in context.scene.kinds.get(kind, ()) if t.place is not None and t.place != place]
+            others = [
+                t for t in context.scene.kinds.get(kind, ()) if t.place is not None and t.place != place
+            ]
             return others[0].place if len(others) == 1 else old
         case ("slide",):
             return _slide(context) or old
@@ -419,7 +434,9 @@ def apply_effect(context: Context, attribute: str, effect: Effect) -> Any:
 
 
 def _others_at(context: Context, term: PlaceTerm) -> list[Thing]:
-    return [t for t in context.scene.at(context.place(term)) if t is not context.thing and t is not context.avatar]
+    return [
+        t for t in context.scene.at(context.place(term)) if t is not context.thing and t is not context.avatar
+    ]
 
 
 def _slide(context: Context) -> Place | None:

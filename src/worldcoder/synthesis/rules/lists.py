@@ -119,7 +119,9 @@ class Rows:
         return len(self.by_mask)
 
 
-def search(rows: Rows, literals: Literals, *, beam: int = 12, most_rules: int = 12, keep: int = 60) -> list[DecisionList]:
+def search(
+    rows: Rows, literals: Literals, *, beam: int = 12, most_rules: int = 12, keep: int = 60
+) -> list[DecisionList]:
     """Decision lists that explain all rows, cheapest first; empty only where none was found."""
     if not rows.by_mask:
         return [DecisionList((Rule(0, KEEP),), 0.4)]
@@ -208,7 +210,9 @@ class _Problem:
                 known = cheapest.get(cover)
                 if known is None or cost[literal] < cost[known]:
                     cheapest[cover] = literal
-        columns = sorted(((cost[lit], lit, cover) for cover, lit in cheapest.items()), key=lambda c: (c[0], c[1]))
+        columns = sorted(
+            ((cost[lit], lit, cover) for cover, lit in cheapest.items()), key=lambda c: (c[0], c[1])
+        )
         columns = columns[:90]
         effects = [(e, cover & remaining) for e, cover in self.effects if cover & remaining]
         rules: dict[tuple[int, Effect], tuple[float, int]] = {}
@@ -236,7 +240,9 @@ class _Problem:
                 seen.add(both)
                 condition = 1 << literal | 1 << literal2
                 if not offer(both, condition, price + price2):
-                    gain = max(2 * (both & explained).bit_count() for _, explained in effects) - both.bit_count()
+                    gain = (
+                        max(2 * (both & explained).bit_count() for _, explained in effects) - both.bit_count()
+                    )
                     open_pairs.append((gain - 0.3 * (price + price2), both, condition, price + price2))
         open_pairs.sort(key=lambda pair: -pair[0])
         for _, both, condition, price in open_pairs[:40]:
@@ -261,7 +267,9 @@ class _Problem:
         if not lists:
             return []
         best = lists[0].cost
-        pool: dict[tuple[Rule, ...], DecisionList] = {one.rules: one for one in lists if one.cost <= best + WITHIN}
+        pool: dict[tuple[Rule, ...], DecisionList] = {
+            one.rules: one for one in lists if one.cost <= best + WITHIN
+        }
         for one in list(pool.values())[:8]:
             remaining = self.everything
             for i, rule in enumerate(one.rules):
@@ -296,5 +304,3 @@ class _Problem:
             for other, column in self.columns.items():
                 if not rule.condition >> other & 1 and cover & ~column == 0 and cost[other] < 3.0:
                     yield Rule(rule.condition | 1 << other, rule.effect), cost[other]
-
-

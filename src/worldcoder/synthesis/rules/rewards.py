@@ -178,19 +178,18 @@ def _in_words(literal: Literal) -> str:
 
 def guesses(vocabulary: Vocabulary, goal: Goal, start: State) -> list[Guess]:
     """What the goal might mean, cheapest first: from its words, and without any."""
-    tokens = words(goal)
+    tokens = words(final_clause(goal))
     scene = scene_of(start)
     found: dict[tuple[Literal, ...], set[str]] = {}
     for literal in _achievements(vocabulary, scene, tokens):
         found[(literal,)] = _mentions(literal)
-    idle = [a for a in vocabulary.actions if a in tokens or not any(c.isdigit() for c in a)]
     for (literal,), mentioned in list(found.items()):
-        if literal[0] in ("facing", "facing.", "near", "near.", "on", "on."):
-            for action in idle:
-                if vocabulary.group(action) != "step":
+        if literal[0] in ("facing", "facing.", "near", "near."):
+            for action in vocabulary.actions:  # an action that does nothing else may be what is waited for
+                if action not in vocabulary.effective:
                     found[literal, ("did", action)] = mentioned | (words(action) & tokens)
     known = set().union(*found.values()) if found else set()
-    order = {token: i for i, token in enumerate(_tokens(goal))}
+    order = {token: i for i, token in enumerate(_tokens(final_clause(goal)))}
     asked = {t: 1.5 + 0.5 * order.get(t, 0) / max(len(order), 1) for t in tokens & known}
     ranked = []
     for literal_set, mentioned in found.items():
@@ -256,6 +255,12 @@ def _turnings(vocabulary: Vocabulary, kind: str, things: list[Thing], tokens: se
                 yield ("turned", kind, attribute, value)
 
 
+def final_clause(goal: Goal) -> str:
+    """The part of a goal that says how it ends: what follows the last "then", or precedes "after"."""
+    text = re.split(r"\bthen\b", goal)[-1]
+    return re.split(r"\bafter\b", text)[0] or text
+
+
 def words(text: str) -> set[str]:
     """The words of a name or a sentence, in lower case, a plural's s taken off."""
     return set(_tokens(text))
@@ -263,7 +268,12 @@ def words(text: str) -> set[str]:
 
 def _tokens(text: str) -> list[str]:
     parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text)
-    return [p.lower()[:-1] if len(p) > 3 and p.lower().endswith("s") and not p.lower().endswith("ss") else p.lower() for p in parts]
+    return [
+        p.lower()[:-1]
+        if len(p) > 3 and p.lower().endswith("s") and not p.lower().endswith("ss")
+        else p.lower()
+        for p in parts
+    ]
 
 
 def _mentions(literal: Literal) -> set[str]:
@@ -300,6 +310,7 @@ class Rewards:
         self.succeeded = False
         self._structure: tuple[Any, ...] | None = None
         self._fitted = 0
+        self._unrewarded: dict[int, None] = {}
 
     def observe(self, transition: Transition) -> None:
         """Add one transition of this goal."""
@@ -314,10 +325,13 @@ class Rewards:
             self._structure = structure
             self.rows = Rows()
             self._fitted = 0
+            self._unrewarded = {}
             self.lists = []
         while self._fitted < len(self.transitions):
             t = self.transitions[self._fitted]
             mask = self.mask(vocabulary, t)
+            if not (t.done and t.reward > 0):
+                self._unrewarded.setdefault(mask)
             label = _label(t.reward, t.done)
             self.rows.add(mask, {label: 1.0 + (t.done is True) + 0.5 * (t.reward != 0)}, self._fitted)
             self.lists = [one for one in self.lists if one.effect(mask) == label]
@@ -331,16 +345,7 @@ class Rewards:
         scenes = scene_of(transition.state), scene_of(transition.next_state)
         return self.literals.mask(step_literals(vocabulary, scenes[0], transition.action, scenes[1]))
 
-    def refuted(self, vocabulary: Vocabulary, guess: Guess) -> bool:
+    def refuted(self, guess: Guess) -> bool:
         """Whether the guess came true in a step that was not rewarded."""
         wanted = self.literals.mask(guess.literals)
-        return any(
-            self.mask(vocabulary, t) & wanted == wanted and not (t.done and t.reward > 0) for t in self.transitions
-        )
-
-    def came_true(self, vocabulary: Vocabulary, guess: Guess, transition: Transition) -> bool:
-        """Whether a step brought about what was guessed."""
-        wanted = self.literals.mask(guess.literals)
-        return self.mask(vocabulary, transition) & wanted == wanted
-
-
+        return any(mask & wanted == wanted for mask in self._unrewarded)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from worldcoder.programs import Program
 from worldcoder.synthesis.proposer import RewardProposal
 from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.emit_reward import emit_reward
-from worldcoder.synthesis.rules.rewards import Guess, Rewards, guesses
+from worldcoder.synthesis.rules.rewards import Guess, Rewards, guesses, words
 from worldcoder.synthesis.rules.scene import scene_of
 from worldcoder.world.values import Action, Goal, State, Transition
 
@@ -23,29 +25,39 @@ class RulesSynthesizer:
         self.dynamics = Dynamics()
         self.rewards: dict[Goal, Rewards] = {}
         self._program: Program | None = None
+        self._stale = True
+        self._words: set[str] = set()
         self._guesses: dict[Goal, tuple[object, list[Guess]]] = {}
 
     def begin(self, state: State, goal: Goal, actions: Sequence[Action]) -> None:
         self.dynamics.vocabulary.observe_actions(actions)
         self.dynamics.vocabulary.observe_scene(scene_of(state))
         self.rewards.setdefault(goal, Rewards(goal))
+        self._words = words(goal)
 
     def observe(self, transition: Transition) -> None:
         self.dynamics.observe(transition)
         self.rewards.setdefault(transition.goal, Rewards(transition.goal)).observe(transition)
 
     def fit(self) -> bool:
-        searched = self.dynamics.fit()
-        if searched:
-            self._program = None
-        return searched
+        changed = self.dynamics.fit()
+        self._stale = self._stale or changed
+        return changed
 
     def transition_program(self) -> Program:
-        source = emit_transition(self.dynamics)
-        if self._program is None or self._program.source != source:
-            parent = None if self._program is None else self._program.id
-            self._program = Program(source, "transition", origin=self.name, parent=parent)
+        if self._program is None or self._stale:
+            program = Program(emit_transition(self.dynamics), "transition", origin=self.name)
+            if self._program is None or code_of(program) != code_of(self._program):
+                parent = None if self._program is None else self._program.id
+                self._program = replace(program, parent=parent)
+            self._stale = False
         return self._program
+
+    def optimistic_program(self) -> Program | None:
+        passages = self.dynamics.untested_passages()
+        if not passages:
+            return None
+        return Program(emit_transition(self.dynamics, passages=passages), "transition", origin=self.name)
 
     def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
         rewards = self.rewards.setdefault(goal, Rewards(goal))
@@ -71,12 +83,27 @@ class RulesSynthesizer:
         if known is None or known[0] != key:
             known = key, guesses(vocabulary, rewards.goal, start)
             self._guesses[rewards.goal] = known
-        return [guess for guess in known[1] if not rewards.refuted(vocabulary, guess)]
+        return [guess for guess in known[1] if not rewards.refuted(guess)]
+
+    top_interest = 8.0
 
     def interest(self, state: State, action: Action) -> float:
         doubt = self.dynamics.doubt(state, action)
         if doubt.unseen:
-            return 3.0
+            # what the goal speaks of is looked at first
+            named = any(self._words & words(str(part)) for lit in doubt.unseen for part in lit[1:])
+            return self.top_interest if named else 3.0
         if doubt.disputed:
             return 2.0
-        return 1.0 if doubt.pairs else 0.0
+        return 1.0 if doubt.pairs or doubt.lost else 0.0
+
+    def evidence(self) -> Program:
+        """The transition program with its evidence counted anew: the same code, other comments."""
+        fresh = Program(emit_transition(self.dynamics), "transition", origin=self.name)
+        known = self.transition_program()
+        return replace(known, source=fresh.source) if code_of(fresh) == code_of(known) else known
+
+
+def code_of(program: Program) -> str:
+    """The text without comments and the docstring's count: programs alike in it do the same."""
+    return re.sub(r"  # .*|\d+ transitions", "", program.source)

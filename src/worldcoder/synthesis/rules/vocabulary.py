@@ -39,6 +39,10 @@ class Vocabulary:
         self._changed_in: Counter[str] = Counter()
         self._moves_by_action: dict[str, Counter[Vector]] = {}
         self._moves_by_value: dict[str, dict[Any, Counter[Vector]]] = {}
+        self.tries: Counter[tuple[str, Any]] = Counter()
+        self.movers: dict[str, None] = {}
+        self.autonomous: dict[str, None] = {}
+        self.effective: dict[str, None] = {}
         self.actions: dict[str, None] = {}
         self.kinds: dict[str, None] = {}
         self.values: dict[tuple[str, str], dict[Any, None]] = {}
@@ -102,6 +106,8 @@ class Vocabulary:
                 old_value, new_value = thing.values.get(attribute), new.values.get(attribute)
                 if not same_value(old_value, new_value, became):
                     changed.setdefault(thing.kind)
+                    if is_far(thing, scene.single(self.avatar) if self.avatar else None):
+                        self.autonomous.setdefault(thing.kind)
                     if (thing.kind, attribute) not in self.changing:
                         self.changing[thing.kind, attribute] = None
                         looks_change = looks_change or attribute != PLACE
@@ -109,28 +115,60 @@ class Vocabulary:
                         vector = _vector(thing.place, new.place)
                         if vector is not None and vector != (0, 0):
                             self.offsets.setdefault(thing.kind, {}).setdefault(vector)
-                            self._move(thing, name, _unit(vector))
+                            self._move(thing, name, _unit(vector), 2)
         kept = {new.index for new in became if new is not None}
         for new in after.things:
             if new.index not in kept:
                 self.appearing.setdefault(new.kind)
         self._changed_in.update(changed.keys())
+        if changed:
+            self.effective.setdefault(name)
+        avatar = scene.single(self.avatar) if self.avatar else None
+        if avatar is not None:
+            self.tries[name, avatar.values.get(self.facing) if self.facing else None] += 1
+            new_avatar = became[avatar.index]
+            if new_avatar is not None and new_avatar.place != avatar.place:
+                self.movers.setdefault(name)
+            elif avatar.place is not None:
+                self._touch(avatar, name, scene, became)
         if looks_change:  # what a thing looks like has changed: read all places again
-            self.together = {(kind, look) for kind, look in self.together if len(look) == len(self._look(look))}
+            self.together = {
+                (kind, look) for kind, look in self.together if len(look) == len(self._look(look))
+            }
             self._share(scene)
             self._share(after)
         self._conclude()
+
+    def _touch(self, avatar: Thing, action: str, scene: Scene, became: Sequence[Thing | None]) -> None:
+        """What changes next to an avatar that stays is likely to be ahead of it."""
+        if not all(type(v) is int for v in avatar.place or ()):
+            return
+        x, y = avatar.place or (0, 0)
+        for dx, dy in ((1, 0), (0, 1), (-1, 0), (0, -1)):
+            beside = scene.at((x + dx, y + dy))
+            changed = any(
+                (new := became[t.index]) is None
+                or any(not same_value(v, new.values.get(a), became) for a, v in t.values.items())
+                for t in beside
+            )
+            arrived = any(
+                new is not None and new.place == (x + dx, y + dy) and t.place != new.place
+                for t, new in zip(scene.things, became, strict=True)
+            )
+            if changed or arrived:
+                self._move(avatar, action, (dx, dy), 1)
 
     def _look(self, look: Look) -> Look:
         kind = look[0]
         return (kind, *(a for k, a in self.changing if k == kind and a != PLACE))
 
-    def _move(self, thing: Thing, action: str, vector: Vector) -> None:
-        self._moves_by_action.setdefault(f"{thing.kind}\0{action}", Counter())[vector] += 1
+    def _move(self, thing: Thing, action: str, vector: Vector, weight: int) -> None:
+        """Count a vector for the action and for each value of the thing."""
+        self._moves_by_action.setdefault(f"{thing.kind}\0{action}", Counter())[vector] += weight
         for attribute, value in thing.values.items():
             if attribute != PLACE and not isinstance(value, Thing) and value is not None:
                 by_value = self._moves_by_value.setdefault(f"{thing.kind}\0{attribute}", {})
-                by_value.setdefault(value, Counter())[vector] += 1
+                by_value.setdefault(value, Counter())[vector] += weight
 
     def _conclude(self) -> None:
         self.avatar = self._find_avatar()
@@ -151,7 +189,7 @@ class Vocabulary:
             kind, attribute = key.split("\0")
             if kind == self.avatar and len(by_value) > 1:
                 facings, share = _majority(by_value)
-                if share > best + 0.05 and len(set(facings.values())) > 1:
+                if share > best + 0.05 and len(set(facings.values())) > 1 and not self._is_many(by_value):
                     best, self.facing, self.facings = share, attribute, facings
         if self.facing is None:
             self.steps = steps
@@ -161,6 +199,19 @@ class Vocabulary:
         else:
             known = self.values.get((self.avatar, self.facing), {})
             _complete(self.facings, [v for v in known if v not in self.facings])
+            self._assume([v for v in known if v not in self.facings])
+
+    def _assume(self, unknown: list[Any]) -> None:
+        """With one axis known and two values left, suppose that they are the two ways of the other axis.
+
+        Which is which is a guess: the first thing that changes beside the avatar tells.
+        """
+        vectors = list(self.facings.values())
+        if len(unknown) == 2 and len(vectors) == 2 and vectors[0] == (-vectors[1][0], -vectors[1][1]):
+            x, y = vectors[0]
+            if 0 in (x, y):
+                first, second = sorted(unknown, key=repr)
+                self.facings[first], self.facings[second] = (abs(y), abs(x)), (-abs(y), -abs(x))
 
     def _find_avatar(self) -> str | None:
         candidates = [
@@ -218,6 +269,10 @@ class Vocabulary:
             return self.facings.get(avatar.values.get(self.facing))
         return self.steps.get(action.name)
 
+    def _is_many(self, by_value: Mapping[Any, Counter[Vector]]) -> bool:
+        """Whether there are too many values for directions."""
+        return len(by_value) > 8
+
     def is_single(self, kind: str) -> bool:
         return kind not in self._many
 
@@ -235,6 +290,18 @@ def same_value(old: Any, new: Any, became: Sequence[Thing | None]) -> bool:
     if isinstance(old, Thing):
         return isinstance(new, Thing) and became[old.index] is new
     return bool(old == new) and not isinstance(new, Thing)
+
+
+def is_far(thing: Thing, avatar: Thing | None) -> bool:
+    """More than three steps from the avatar."""
+    if (
+        avatar is None
+        or avatar.place is None
+        or thing.place is None
+        or not _vector(thing.place, avatar.place)
+    ):
+        return False
+    return sum(map(abs, _vector(thing.place, avatar.place) or ())) > 3
 
 
 def _vector(a: tuple[Any, Any], b: tuple[Any, Any]) -> Vector | None:
