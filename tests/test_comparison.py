@@ -81,7 +81,7 @@ def test_an_end_that_is_missed_is_found() -> None:
 
 
 def test_rare_contexts_weigh_more_than_in_a_random_walk() -> None:
-    """Boxes pushed onto boxes make up far less than one in a thousand of a random walk's steps."""
+    """Of a random walk's steps in these levels, one in 240 pushes a box onto a box."""
     result = compared(sokoban_model(THROUGH_BOXES))
     assert result.wrong / result.tested > 0.01
 
