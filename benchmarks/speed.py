@@ -159,9 +159,7 @@ def record(steps: int) -> list[Transition]:
         action = rng.choice(ACTIONS)
         node, prediction = simulator.step(node, action)
         assert prediction.state is not None
-        found.append(
-            Transition(state, GOAL, action, prediction.state, prediction.reward, prediction.done)
-        )
+        found.append(Transition(state, GOAL, action, prediction.state, prediction.reward, prediction.done))
         state = prediction.state
     return found
 

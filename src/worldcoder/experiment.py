@@ -176,7 +176,7 @@ def resume(
         stopped, begun_in = reader.stopped, reader.meta("folder")
     experiment = replace(recorded, **limits)
     folder = RunDirectory(directory)
-    if stopped not in UNFINISHED and experiment == recorded:
+    if stopped not in UNFINISHED and experiment == recorded and folder.summary.exists():
         return _known_summary(folder)
     try:
         world = GuardedWorld(make(experiment.environment, **experiment.options), experiment.environment)

@@ -17,7 +17,7 @@ ACTIONS = [Action("left", ()), Action("right", ()), Action("use", ())]
 
 STATEMENTS = [
     # what a program may be made of: local questions, questions about all, writes, creation, removal, kinds
-    'for o in state.at(me.x + d, 0):\n        o.x += d',
+    "for o in state.at(me.x + d, 0):\n        o.x += d",
     'for o in state.at(me.x + d, 0, "Box"):\n        o.x -= d',
     'for o in state.at(me.x + d, 0):\n        if o.kind != "Me": state.remove(o)',
     'if action.name == "use" and not state.at(me.x + 1, 0): state.add("Box", x=me.x + 1, y=0)',
@@ -29,21 +29,21 @@ STATEMENTS = [
     'for o in state.at(me.x, 0, "Door"):\n        o.kind = "Box"; del o.open',
     'key = state.named("key")\n    if key is not None and key.x == me.x: me.held = True; state.remove(key)',
     'if action.name == "use" and state.named("key") is None: state.add("Key", name="key", x=2, y=0)',
-    'me.x = max(0, min(4, me.x + d))',
-    'me.x = (me.x + d) % 5',
-    'if len(state) > 5: me.x = 0',
+    "me.x = max(0, min(4, me.x + d))",
+    "me.x = (me.x + d) % 5",
+    "if len(state) > 5: me.x = 0",
     'for o in state:\n        if o.kind == "Box" and o.x == me.x: o.x = 4',
     'if d and me.x == 3: raise ValueError("no")',
     'if me.x == 4 and d > 0: return [o for o in state if o.kind != "Box"]',
-    'me.near = len(state.at(me.x, 0))',
+    "me.near = len(state.at(me.x, 0))",
     'for o in state.at(me.x + d, 0, "Box"):\n        me.carries = o',
-    'if me.x == 2: me.carries = None',
+    "if me.x == 2: me.carries = None",
 ]
 REWARDS = [
     'won = any(b.x == 4 for b in next_state.all("Box")); return float(won), won',
     'me = next_state.one("Me"); won = bool(next_state.at(me.x, 0)[1:]); return me.x / 2, False',
     'a, b = state.all("Box"), next_state.all("Box"); return len(b) - len(a), len(b) == 4',
-    'return len(next_state) - len(state), False',
+    "return len(next_state) - len(state), False",
     'return (1, True) if action.name == "use" and next_state.one("Me").x == 4 else (0, False)',
     'me = state.one("Me"); return len(state.at(me.x, 0)) - len(next_state.at(me.x, 0)), False',
     'return 1 / (next_state.one("Me").x - 3), False',

@@ -125,6 +125,8 @@ def _checked(summary: Summary) -> str:
         )
     except WorldcoderError as error:
         return f"not possible: {error}"
+    except KeyboardInterrupt:
+        return "cut short"
     exact = number(result.tested - result.wrong)
     wrong = f"; wrong in: {result.wrong_contexts[0].context}" if result.wrong_contexts else ""
     return f"exact on {exact} of {number(result.tested)} tests against the real world{wrong}"

@@ -51,7 +51,5 @@ def _left(budget: Budget, spent: Plan) -> Budget:
 def _replays(model: Model, found: Plan, is_goal: IsGoal) -> bool:
     steps = model.replay(found.actions)
     return (
-        len(steps) == len(found.actions)
-        and is_goal(*steps[-1])
-        and not any(done for _, done in steps[:-1])
+        len(steps) == len(found.actions) and is_goal(*steps[-1]) and not any(done for _, done in steps[:-1])
     )

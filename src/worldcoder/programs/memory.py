@@ -135,9 +135,7 @@ class Memory:
 
     # ── one node's steps ─────────────────────────────────────────────────────────────────────────────────
 
-    def successors(
-        self, node: Node, actions: Sequence[Action]
-    ) -> Iterator[tuple[Action, int, float, bool]]:
+    def successors(self, node: Node, actions: Sequence[Action]) -> Iterator[tuple[Action, int, float, bool]]:
         """The steps that leave a node, as `planning.Model.successors`."""
         total, snapshot = node
         self._snapshot = snapshot = self._live.padded(snapshot)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from worldcoder.errors import ModelFormatError, ProgramError
 from worldcoder.planning import Budget, Status, plan
 from worldcoder.programs import Check, RewardFunction, TransitionFunction, WorldModel
 from worldcoder.programs.simulator import Actions
 from worldcoder.world.values import Action, Goal, State, Transition
+
+
+FEW = 10
+"""Starts for which each search has its full budget."""
 
 
 def reproduced(model: WorldModel, transitions: Sequence[Transition]) -> float:
@@ -33,10 +38,11 @@ def reachable(
     """φ2: whether the model admits a plan to a reward from every start.
 
     FOUND if from all; UNREACHABLE if there is proof for one that there is none; else BUDGET. None for no
-    start. actions: as the environment's. transitions: where the states come from in which it was asked.
+    start. budget: of each search, and less where there are many starts. actions: as the environment's. transitions: where the states come from in which it was asked.
     """
     starts = tuple(starts)
     source = _source(actions, (*(s for s, _ in starts), *(t.next_state for t in transitions)))
+    budget = replace(budget, nodes=budget.nodes * FEW // max(FEW, len(starts)))
     answers = set()
     for state, goal in starts:
         try:

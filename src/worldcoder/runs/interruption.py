@@ -40,10 +40,10 @@ class Interrupter:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
+        self.no_limit()
         for number, handler in self._before.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]
+            # None: somebody set it from outside Python
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)  # type: ignore[arg-type]
         self._before.clear()
 
     def limit(self, seconds: float) -> None:
@@ -56,6 +56,8 @@ class Interrupter:
         """Seconds do not count any more."""
         if self._timer is not None:
             self._timer.cancel()
+            self._timer.join()  # so that its signal does not come later
+            self._timer = None
 
     @contextmanager
     def ending(self) -> Iterator[None]:

@@ -57,7 +57,10 @@ def match(before: State, after: State) -> tuple[int | None, ...]:
             if result[i] is None and o.name is None:
                 for j in left:
                     new = after.objects[j]
-                    if new.attributes.keys() == o.attributes.keys() and _placed(new) == _placed(o) is not None:
+                    if (
+                        new.attributes.keys() == o.attributes.keys()
+                        and _placed(new) == _placed(o) is not None
+                    ):
                         result[i] = j
                         left.remove(j)
                         break

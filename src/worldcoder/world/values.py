@@ -205,12 +205,8 @@ class State:
 
     def __str__(self) -> str:
         """One line an object. A reference to an unnamed object reads `@i`, and line i is marked `#i`."""
-        targets = {
-            v.target for o in self.objects for v in o.attributes.values() if isinstance(v, Ref)
-        }
-        return "\n".join(
-            f"{o!r} #{i}" if i in targets else repr(o) for i, o in enumerate(self.objects)
-        )
+        targets = {v.target for o in self.objects for v in o.attributes.values() if isinstance(v, Ref)}
+        return "\n".join(f"{o!r} #{i}" if i in targets else repr(o) for i, o in enumerate(self.objects))
 
     def to_json(self) -> list[list[Any]]:
         """Plain lists and dicts: [[kind, name, {attribute: value}], ...]; undone by `from_json`."""
