@@ -11,7 +11,6 @@ from worldcoder.programs import Check, RewardFunction, TransitionFunction, World
 from worldcoder.programs.simulator import Actions
 from worldcoder.world.values import Action, Goal, State, Transition
 
-
 FEW = 10
 """Starts for which each search has its full budget."""
 
@@ -38,7 +37,8 @@ def reachable(
     """φ2: whether the model admits a plan to a reward from every start.
 
     FOUND if from all; UNREACHABLE if there is proof for one that there is none; else BUDGET. None for no
-    start. budget: of each search, and less where there are many starts. actions: as the environment's. transitions: where the states come from in which it was asked.
+    start. actions: as the environment's. transitions: where the states come from in which it was asked.
+    budget: of each search, and less where there are many starts.
     """
     starts = tuple(starts)
     source = _source(actions, (*(s for s, _ in starts), *(t.next_state for t in transitions)))

@@ -73,8 +73,9 @@ class Outcome:
 class Journal:
     """The world, the planner and the record of one run.
 
-    actions, episodes: how many there were. Each action is one transaction, with what led to it.
+    Each action is one transaction, with what led to it.
 
+    actions, episodes: how many there were. latest_plan: what the last search gave.
     allowed: entered around each call of the world. caught_up: called once, when the log is at its end and the
     world is where it was.
 
@@ -94,6 +95,7 @@ class Journal:
     ) -> None:
         self.actions = 0
         self.episodes = 0
+        self.latest_plan: Plan | None = None
         self._log = log
         self._past = past
         self._world = world
@@ -207,9 +209,11 @@ class Journal:
         self._planned += 1
         index, after = self._planned, self.actions
         if index <= len(self._past.plans):
-            return self._past.plans[index - 1].plan
-        found = self._search(model, **arguments)
-        self._pending.append(lambda: self._log.add_plan(index, after, found))
+            found = self._past.plans[index - 1].plan
+        else:
+            found = self._search(model, **arguments)
+            self._pending.append(lambda: self._log.add_plan(index, after, found))
+        self.latest_plan = found
         return found
 
     # ── the agent ────────────────────────────────────────────────────────────────────────────────────────

@@ -9,6 +9,7 @@ from typing import Any
 
 from worldcoder.agent import Agent, Decision
 from worldcoder.errors import RunError
+from worldcoder.planning import Plan
 from worldcoder.runs.clock import Clock
 from worldcoder.runs.directory import RunDirectory
 from worldcoder.runs.events import (
@@ -58,6 +59,8 @@ class Reporter:
         self._about = about
         self._guess: str | None = None
         self._decision: Decision | None = None
+        self._following: Plan | None = None
+        self._left = 0
         self._refreshed = time.monotonic()
         self._saved: object = None
 
@@ -71,6 +74,7 @@ class Reporter:
         """The agent chose."""
         agent = self._agent
         self._decision = decision
+        self._count_down(decision)
         self._guess = agent.guess.meaning if agent.guess is not None else None
         self._journal.decided(
             decision.action,
@@ -82,6 +86,16 @@ class Reporter:
         )
         if not self._journal.replaying:
             self._listener(Chose(decision.action, decision.why, decision.note))
+
+    def _count_down(self, decision: Decision) -> None:
+        """Keep count of what is left of the plan that is being followed."""
+        latest = self._journal.latest_plan
+        if decision.why not in ("plan", "guess"):
+            self._left = 0
+        elif latest is not None and latest is not self._following and latest.found:
+            self._following, self._left = latest, len(latest.actions) - 1
+        else:
+            self._left = max(0, self._left - 1)
 
     def acted(self, outcome: Outcome) -> None:
         """An action was taken, and the agent has learned from it."""
@@ -124,7 +138,7 @@ class Reporter:
             wrong_guesses=self.wrong_guesses,
             phi1=agent.phi1,
             phi2=None if agent.phi2 is None else str(agent.phi2),
-            plan_length=agent.planned,
+            plan_length=self._left,
             guess=agent.guess.meaning if agent.guess is not None else None,
             lines=sum(program.lines for program in programs),
             seconds=self._clock.total,
