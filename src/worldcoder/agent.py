@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from worldcoder.planning import Budget, Plan, Status, plan
+from worldcoder.planning.model import Node
 from worldcoder.programs import Check, Program, RewardFunction, Simulator, TransitionFunction, WorldModel
 from worldcoder.programs.simulator import Actions
 from worldcoder.synthesis.proposer import Proposer, RewardProposal
@@ -230,11 +231,28 @@ class Agent:
         self._try_all(state, guesses if config.optimism else [], config.guess_nodes)
 
     def _try_all(self, state: State, guesses: Sequence[RewardProposal], nodes: int) -> bool:
+        if len(guesses) > 1 and not self._any_reachable(state, guesses, nodes):
+            return False
         for proposal in guesses:
             if self._try(state, proposal, nodes):
                 self.guess = None if proposal.learned else proposal
                 return True
         return False
+
+    def _any_reachable(self, state: State, guesses: Sequence[RewardProposal], nodes: int) -> bool:
+        """Whether it is not proved that none of the guesses can be reached: one search in place of many."""
+        open_ones = [g for g in guesses if self._without_plan.get(g.program.source, _UNKNOWN)[0] is not _NEVER]
+        if not open_ones:
+            self.phi2 = Status.UNREACHABLE
+            return False
+        any_of = self.proposer.any_of(open_ones)
+        if any_of is None or len(open_ones) == 1:
+            return True
+        self.phi2 = self._planner(self._simulator(state, any_of), budget=Budget(nodes=nodes)).status
+        if self.phi2 is not Status.FOUND:
+            for guess in open_ones:
+                self._without_plan[guess.program.source] = self.phi2, nodes
+        return self.phi2 is Status.FOUND
 
     def _hope(self, state: State, proposals: Sequence[RewardProposal], nodes: int) -> bool:
         """Try the same with a transition program that lets pass what was never seen to be stopped."""
@@ -243,6 +261,11 @@ class Agent:
             return False
         known = self.phi2
         function = TransitionFunction(program.source)
+        any_of = self.proposer.any_of(proposals) if len(proposals) > 1 else None
+        if any_of is not None:
+            simulator = self._simulator(state, any_of, function)
+            if not self._planner(simulator, budget=Budget(nodes=nodes)).found:
+                proposals = ()
         for proposal in proposals:
             simulator = self._simulator(state, proposal.program, function)
             found = self._planner(simulator, budget=Budget(nodes=nodes))
@@ -256,7 +279,7 @@ class Agent:
     def _try(self, state: State, proposal: RewardProposal, nodes: int) -> bool:
         """Whether there is a plan to what the proposal rewards; if so it is in the queue."""
         key = proposal.program.source
-        status, tried = self._without_plan.get(key, (Status.BUDGET, -1))
+        status, tried = self._without_plan.get(key, _UNKNOWN)
         if status is Status.UNREACHABLE or tried >= nodes:
             self.phi2 = status  # true from any state that the model leads to, until the model changes
             return False
@@ -292,42 +315,38 @@ class Agent:
         with self._clock("exploring"):
             reward = self._learned.get(self.goal)
             simulator = self._simulator(state, None if reward is None else reward.program)
-            best, way = 0.0, None
-            untried: tuple[Action, ...] | None = None
-            start = simulator.start()
-            seen = {simulator.key(start)}
-            frontier: deque[tuple[object, State, tuple[Action, ...]]] = deque([(start, state, ())])
-            looked = 0
-            while frontier and looked < self.config.explore_nodes:
-                node, here, path = frontier.popleft()
-                looked += 1
-                if self.proposer.top_interest / (len(path) + 2) <= best:
-                    break
-                for action in self._known_actions(here):
-                    worth = self.proposer.interest(here, action) / (len(path) + 2)
-                    if worth > best:
-                        best, way = worth, (*path, action)
-                    if untried is None and (here, action) not in self._tried:
-                        untried = (*path, action)
-                    following, prediction = simulator.step(node, action)  # type: ignore[arg-type]
-                    if prediction.state is None or prediction.done:
-                        continue
-                    key = simulator.key(following)
-                    if key not in seen:
-                        seen.add(key)
-                        frontier.append((following, prediction.state, (*path, action)))
-            if way is None and not self._promises_goal():
-                way = untried  # the hypotheses agree, and yet no goal is in sight: they may all be wrong
+            best, way = self._most_interesting(simulator)
             if way is None:
                 self._quiet.add(state)
                 return False
-            self._enqueue(simulator, way, "explore", f"interest {best * (len(way) + 1):.0f}")
+            self._enqueue(simulator, way, "explore", f"interest {best:g}" if best else "not tried yet")
             return True
 
-    @property
-    def planned(self) -> int:
-        """Actions left of the plan in hand."""
-        return len(self._queue)
+    def _most_interesting(self, simulator: Simulator) -> tuple[float, tuple[Action, ...] | None]:
+        """Breadth-first over predicted states: the best interest for its distance, and the actions to it."""
+        best, most, way = 0.0, 0.0, None
+        untried: tuple[Action, ...] | None = None
+        start = simulator.start()
+        seen = {simulator.key(start)}
+        frontier: deque[tuple[Node, tuple[Action, ...]]] = deque([(start, ())])
+        for _ in range(self.config.explore_nodes):
+            if not frontier or self.proposer.top_interest / (len(frontier[0][1]) + 2) <= best:
+                break
+            node, path = frontier.popleft()
+            here = simulator.state(node)
+            for action in self._known_actions(here):
+                interest = self.proposer.interest(here, action)
+                if interest / (len(path) + 2) > best:
+                    best, most, way = interest / (len(path) + 2), interest, (*path, action)
+                if untried is None and (here, action) not in self._tried:
+                    untried = (*path, action)
+            for action, key, _, done in simulator.successors(node):
+                if key not in seen and not done:
+                    seen.add(key)
+                    frontier.append((simulator.keep(), (*path, action)))
+        if way is None and untried is not None and not self._promises_goal():
+            return 0.0, untried  # the hypotheses agree, and yet no goal is in sight: they may all be wrong
+        return most, way
 
     def _promises_goal(self) -> bool:
         """Whether the model has a plan from the start of the episode (φ2), to something likely."""
@@ -346,11 +365,15 @@ class Agent:
     def _likely(self) -> list[RewardProposal]:
         """What was learned of the goal, or else the guesses that go before exploring."""
         assert self._start is not None
-        proposals = list(self.proposer.reward_programs(self.goal, self._start))
-        if proposals[0].learned:
-            return proposals[:1]
-        guesses = [p for p in proposals if self.config.optimism and p.cost != float("inf")]
-        return [p for p in guesses if p.cost <= guesses[0].cost + self.config.patience]
+        likely: list[RewardProposal] = []
+        for proposal in self.proposer.reward_programs(self.goal, self._start):
+            if proposal.learned:
+                return [proposal]
+            too_dear = likely and proposal.cost > likely[0].cost + self.config.patience
+            if too_dear or proposal.cost == float("inf") or not self.config.optimism:
+                break
+            likely.append(proposal)
+        return likely
 
     @property
     def curious(self) -> bool:
@@ -369,6 +392,10 @@ class Agent:
         if len(self._action_sets) == 1:
             return self._known_actions(state)
         return self._actions
+
+
+_NEVER = Status.UNREACHABLE
+_UNKNOWN = (Status.BUDGET, -1)
 
 
 @dataclass

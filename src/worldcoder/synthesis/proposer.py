@@ -64,6 +64,10 @@ class Proposer(Protocol):
         """Reward programs for a goal, the likeliest first; those that the data refute are left out."""
         ...
 
+    def any_of(self, proposals: Sequence[RewardProposal]) -> Program | None:
+        """One reward program that rewards whatever one of these would; None where there cannot be one."""
+        ...
+
     def evidence(self) -> Program:
         """The best transition program, with whatever it says of its evidence brought up to date."""
         ...

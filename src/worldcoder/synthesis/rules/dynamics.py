@@ -100,6 +100,7 @@ class Dynamics:
         self.vocabulary = Vocabulary()
         self.literals = Literals()
         self.transitions: list[Transition] = []
+        self.version = 0  # grows when what is doubted may have changed
         self.targets: dict[tuple[tuple[str, ...], str], Target] = {}
         self._structure: tuple[Any, ...] = ()
         self._seen: dict[tuple[str, str], int] = {}
@@ -115,6 +116,8 @@ class Dynamics:
         """Add one transition."""
         self.vocabulary.observe(transition)
         self.transitions.append(transition)
+        if any(count <= 4 for (name, _), count in self.vocabulary.tries.items() if name == transition.action.name):
+            self.version += 1
         structure = self.vocabulary.structure()
         if structure != self._structure:
             self._structure = structure
@@ -130,6 +133,7 @@ class Dynamics:
         for target in self.targets.values():
             if target.due:
                 target.fit(self.literals)
+                self.version += 1
                 searched = True
         return searched
 
@@ -185,7 +189,9 @@ class Dynamics:
                     continue
                 row = target.rows.add(mask, explained, index)
                 if row is not None and tell:
+                    held = len(target.lists)
                     target.tell(row)
+                    self.version += len(target.lists) != held
 
     def _explain(
         self,
@@ -288,8 +294,12 @@ class Dynamics:
         if not self._is_watched(context):
             return
         key = (self.vocabulary.group(context.action.name), context.thing.kind)
+        pairs = self._pairs.setdefault(key, set())
+        before = (self._novel(self._seen.get(key, 0)), len(pairs))
         self._seen[key] = self._seen.get(key, 0) | mask
-        self._pairs.setdefault(key, set()).update(self._pairs_of(mask))
+        pairs.update(self._pairs_of(mask))
+        if before != (self._novel(self._seen[key]), len(pairs)):
+            self.version += 1
 
     def _is_watched(self, context: Context) -> bool:
         """Whether novelty is looked for here: at the avatar, or everywhere in a world without one."""

@@ -97,14 +97,12 @@ _ABOUT_AVATAR = frozenset({
 })  # fmt: skip
 
 
-def emit_reward(
-    rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionList, guess: Guess | None
-) -> str:
-    """The reward program of one goal: what was seen of it and, before the goal was ever reached, a guess."""
+def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionList, *guesses: Guess) -> str:
+    """The reward program of one goal: what was seen of it and, before the goal was ever reached, guesses."""
     writer = _Writer(vocabulary)
     may_lack = vocabulary.avatar is not None and vocabulary.avatar in vocabulary.vanishing
     lines: list[str] = []
-    if guess is not None:
+    for guess in guesses:
         lines += [
             "    # Not seen yet: a guess of what the goal means.",
             f"    if {_conditions(writer, guess.literals, may_lack)}:",

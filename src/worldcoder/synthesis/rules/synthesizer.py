@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from worldcoder.programs import Program
 from worldcoder.synthesis.proposer import RewardProposal
-from worldcoder.synthesis.rules.dynamics import Dynamics
+from worldcoder.synthesis.rules.dynamics import Doubt, Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.emit_reward import emit_reward
 from worldcoder.synthesis.rules.rewards import Guess, Rewards, guesses, words
@@ -27,13 +27,18 @@ class RulesSynthesizer:
         self._program: Program | None = None
         self._stale = True
         self._words: set[str] = set()
+        self._optimist: Program | None = None
+        self._guess_of: dict[Program, Guess] = {}
+        self._interest: dict[tuple[State, Action], float] = {}
+        self._version = -1
         self._guesses: dict[Goal, tuple[object, list[Guess]]] = {}
 
     def begin(self, state: State, goal: Goal, actions: Sequence[Action]) -> None:
         self.dynamics.vocabulary.observe_actions(actions)
         self.dynamics.vocabulary.observe_scene(scene_of(state))
         self.rewards.setdefault(goal, Rewards(goal))
-        self._words = words(goal)
+        names = [*self.dynamics.vocabulary.kinds, *self.dynamics.vocabulary.actions]
+        self._words = words(goal) & set().union(*map(words, names))
 
     def observe(self, transition: Transition) -> None:
         self.dynamics.observe(transition)
@@ -57,7 +62,20 @@ class RulesSynthesizer:
         passages = self.dynamics.untested_passages()
         if not passages:
             return None
-        return Program(emit_transition(self.dynamics, passages=passages), "transition", origin=self.name)
+        program = Program(emit_transition(self.dynamics, passages=passages), "transition", origin=self.name)
+        if self._optimist is None or code_of(program) != code_of(self._optimist):
+            self._optimist = program
+        return self._optimist
+
+    def any_of(self, proposals: Sequence[RewardProposal]) -> Program | None:
+        found = [self._guess_of.get(p.program) for p in proposals]
+        guesses_ = [g for g in found if g is not None]
+        goal = proposals[0].program.goal
+        if len(guesses_) < len(proposals) or goal is None:
+            return None
+        rewards = self.rewards[goal]
+        source = emit_reward(rewards, self.dynamics.vocabulary, rewards.lists[0], *guesses_)
+        return Program(source, "reward", goal=goal, origin=self.name)
 
     def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
         rewards = self.rewards.setdefault(goal, Rewards(goal))
@@ -65,14 +83,15 @@ class RulesSynthesizer:
         rewards.fit(vocabulary)
         best = rewards.lists[0]
         if rewards.succeeded:
-            source = emit_reward(rewards, vocabulary, best, None)
+            source = emit_reward(rewards, vocabulary, best)
             yield RewardProposal(Program(source, "reward", goal=goal, origin=self.name), learned=True)
             return
         for guess in self._open_guesses(rewards, start):
             source = emit_reward(rewards, vocabulary, best, guess)
             program = Program(source, "reward", goal=goal, origin=self.name)
+            self._guess_of[program] = guess
             yield RewardProposal(program, False, guess.meaning(), guess.cost)
-        source = emit_reward(rewards, vocabulary, best, None)
+        source = emit_reward(rewards, vocabulary, best)
         program = Program(source, "reward", goal=goal, origin=self.name)
         yield RewardProposal(program, False, "nothing more to guess", float("inf"))
 
@@ -85,14 +104,24 @@ class RulesSynthesizer:
             self._guesses[rewards.goal] = known
         return [guess for guess in known[1] if not rewards.refuted(guess)]
 
-    top_interest = 8.0
+    @property
+    def top_interest(self) -> float:
+        return 6.0 if self._words else 3.0
 
     def interest(self, state: State, action: Action) -> float:
-        doubt = self.dynamics.doubt(state, action)
+        if self._version != self.dynamics.version:
+            self._version = self.dynamics.version
+            self._interest.clear()
+        known = self._interest.get((state, action))
+        if known is None:
+            known = self._interest[state, action] = self._weigh(self.dynamics.doubt(state, action))
+        return known
+
+    def _weigh(self, doubt: Doubt) -> float:
         if doubt.unseen:
             # what the goal speaks of is looked at first
             named = any(self._words & words(str(part)) for lit in doubt.unseen for part in lit[1:])
-            return self.top_interest if named else 3.0
+            return 6.0 if named else 3.0
         if doubt.disputed:
             return 2.0
         return 1.0 if doubt.pairs or doubt.lost else 0.0
