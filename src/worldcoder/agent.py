@@ -87,6 +87,8 @@ class Agent:
         self.phi2: Status | None = None
         self.guess: RewardProposal | None = None
         self.goal: Goal = ""
+        self.settled = False
+        """Set this once the goal was reached: from then on the agent acts only to learn."""
         self._rng = rng
         self._actions = actions
         self._planner = planner
@@ -123,7 +125,7 @@ class Agent:
         actions = self._known_actions(state)
         if self.counts.actions < self.config.min_data or self.model is None:
             return Decision(self._rng.choice(actions), "random", "first data")
-        if self._rng.random() < self.config.epsilon:
+        if not self.settled and self._rng.random() < self.config.epsilon:
             self._queue.clear()
             return Decision(self._rng.choice(actions), "random", "ε")
         if not self._queue or self._queue[0][0] != state:
@@ -132,7 +134,7 @@ class Agent:
         if self._queue:
             _, action, why, note = self._queue.popleft()
             return Decision(action, why, note)
-        if state == self._start:
+        if state == self._start and not self.settled:
             return Decision(self._rng.choice(actions), "random", "nothing else to do")
         return Decision(None, "explore", "nothing left to learn or to reach from here")
 
@@ -218,6 +220,9 @@ class Agent:
         """First what was learned or is likeliest, then exploration, then all other guesses with more nodes."""
         assert self._start is not None
         config = self.config
+        if self.settled:
+            self._explore(state)
+            return
         likely = self._likely()
         learned = bool(likely) and likely[0].learned
         nodes = config.plan_nodes if learned else config.guess_nodes // 4
@@ -335,18 +340,45 @@ class Agent:
             node, path = frontier.popleft()
             here = simulator.state(node)
             for action in self._known_actions(here):
+                if (here, action) in self._tried:
+                    continue  # the world is deterministic: what this leads to is known
                 interest = self.proposer.interest(here, action)
                 if interest / (len(path) + 2) > best:
                     best, most, way = interest / (len(path) + 2), interest, (*path, action)
-                if untried is None and (here, action) not in self._tried:
+                if untried is None:
                     untried = (*path, action)
             for action, key, _, done in simulator.successors(node):
                 if key not in seen and not done:
                     seen.add(key)
                     frontier.append((simulator.keep(), (*path, action)))
-        if way is None and untried is not None and not self._promises_goal():
+        if way is None:
+            most, way = 1.0, self._news(simulator)
+        if way is None and untried is not None and not self.settled and not self._promises_goal():
             return 0.0, untried  # the hypotheses agree, and yet no goal is in sight: they may all be wrong
         return most, way
+
+    def _news(self, simulator: Simulator) -> tuple[Action, ...] | None:
+        """The shortest way to a step whose reward nothing seen so far tells."""
+        start = simulator.start()
+        seen = {simulator.key(start)}
+        frontier: deque[tuple[Node, tuple[Action, ...]]] = deque([(start, ())])
+        for _ in range(self.config.explore_nodes):
+            if not frontier:
+                break
+            node, path = frontier.popleft()
+            here = simulator.state(node)
+            following: list[tuple[Action, Node, bool]] = []
+            for action, key, _, done in simulator.successors(node):
+                if key not in seen:
+                    seen.add(key)
+                    following.append((action, simulator.keep(), done))
+            for action, then, done in following:
+                step = Transition(here, self.goal, action, simulator.state(then), 0.0, done)
+                if (here, action) not in self._tried and self.proposer.is_news(step):
+                    return (*path, action)
+                if not done:
+                    frontier.append((then, (*path, action)))
+        return None
 
     def _promises_goal(self) -> bool:
         """Whether the model has a plan from the start of the episode (φ2), to something likely."""

@@ -295,6 +295,7 @@ def _learn(
             with interrupter.allowed():
                 agent.observe(outcome.transition)
             reporter.acted(outcome)
+            agent.settled = reporter.solved_at is not None
             state = outcome.transition.next_state
             if outcome.over:
                 given_up = 0

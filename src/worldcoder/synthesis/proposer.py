@@ -33,8 +33,11 @@ class Proposer(Protocol):
     """Learns from transitions and proposes programs."""
 
     name: str
-    top_interest: float
-    """The most that `interest` gives."""
+
+    @property
+    def top_interest(self) -> float:
+        """The most that `interest` gives."""
+        ...
 
     def begin(self, state: State, goal: Goal, actions: Sequence[Action]) -> None:
         """An episode starts here, under this goal, with these actions to choose from."""
@@ -62,6 +65,10 @@ class Proposer(Protocol):
 
     def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
         """Reward programs for a goal, the likeliest first; those that the data refute are left out."""
+        ...
+
+    def is_news(self, transition: Transition) -> bool:
+        """Whether a step, were it to happen so, would show something of the reward that was never seen."""
         ...
 
     def any_of(self, proposals: Sequence[RewardProposal]) -> Program | None:

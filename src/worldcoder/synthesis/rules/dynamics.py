@@ -25,7 +25,7 @@ from worldcoder.synthesis.rules.language import (
 )
 from worldcoder.synthesis.rules.lists import DecisionList, Literals, Row, Rows, Rule, bits, search
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
-from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary, is_far, same_value
+from worldcoder.synthesis.rules.vocabulary import Look, Verb, Vocabulary, is_far, same_value
 from worldcoder.world.values import Action, State, Transition
 
 EXISTS = "exists"
@@ -103,8 +103,8 @@ class Dynamics:
         self.version = 0  # grows when what is doubted may have changed
         self.targets: dict[tuple[tuple[str, ...], str], Target] = {}
         self._structure: tuple[Any, ...] = ()
-        self._seen: dict[tuple[str, str], int] = {}
-        self._pairs: dict[tuple[str, str], set[tuple[int, int]]] = {}
+        self._seen: dict[tuple[Verb, str], int] = {}
+        self._pairs: dict[tuple[Verb, str], set[tuple[int, int]]] = {}
         self._outdated = False
         self._sorted_out = 0
         self._novel_bits = 0
@@ -116,7 +116,8 @@ class Dynamics:
         """Add one transition."""
         self.vocabulary.observe(transition)
         self.transitions.append(transition)
-        if any(count <= 4 for (name, _), count in self.vocabulary.tries.items() if name == transition.action.name):
+        verb = self.vocabulary.verb(transition.action)
+        if any(count <= 4 for (tried, _), count in self.vocabulary.tries.items() if tried == verb):
             self.version += 1
         structure = self.vocabulary.structure()
         if structure != self._structure:
@@ -293,7 +294,7 @@ class Dynamics:
         """Remember which literals, and which pairs of nearby ones, were met with which action."""
         if not self._is_watched(context):
             return
-        key = (self.vocabulary.group(context.action.name), context.thing.kind)
+        key = (self.vocabulary.group(context.action), context.thing.kind)
         pairs = self._pairs.setdefault(key, set())
         before = (self._novel(self._seen.get(key, 0)), len(pairs))
         self._seen[key] = self._seen.get(key, 0) | mask
@@ -329,7 +330,7 @@ class Dynamics:
         avatar = self.avatar_of(scene)
         unseen: list[Literal] = []
         pairs = disputed = 0
-        group = self.vocabulary.group(action.name)
+        group = self.vocabulary.group(action)
         for context, mask, targets in self._contexts(scene, action, avatar, None):
             if self._is_watched(context):
                 key = (group, context.thing.kind)
@@ -344,13 +345,13 @@ class Dynamics:
 
     def _is_lost(self, avatar: Thing | None, action: Action) -> bool:
         """Whether it is not known where the action heads, though that could still be found out."""
-        vocabulary = self.vocabulary
+        vocabulary, verb = self.vocabulary, self.vocabulary.verb(action)
         if avatar is None or vocabulary.direction(avatar, action) is not None:
             return False
         if vocabulary.facing is not None:
             value = avatar.values.get(vocabulary.facing)
-            return action.name in vocabulary.movers and vocabulary.tries[action.name, value] < 4
-        return action.name not in vocabulary.effective and vocabulary.tries[action.name, None] < 3
+            return verb in vocabulary.movers and vocabulary.tries[verb, value] < 4
+        return verb not in vocabulary.effective and vocabulary.tries[verb, None] < 3
 
     def _outcome(self, target: Target, context: Context, effect: Effect) -> Any:
         if target.attribute in (EXISTS, CREATES):
@@ -396,7 +397,8 @@ class Dynamics:
         }
 
     def _moves(self, action: Action) -> bool:
-        return action.name in self.vocabulary.steps or action.name in self.vocabulary.movers
+        verb = self.vocabulary.verb(action)
+        return verb in self.vocabulary.steps or verb in self.vocabulary.movers
 
     def unexplained(self) -> list[int]:
         """Transitions that no rule of the language explains, by index."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from worldcoder.synthesis.rules.dynamics import CREATES, EXISTS, Dynamics, Target
@@ -12,7 +12,7 @@ from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.language import DELETE, KEEP, UNKNOWN, Effect, Literal, PlaceTerm
 from worldcoder.synthesis.rules.lists import DecisionList, Rule
 from worldcoder.synthesis.rules.scene import KIND, PLACE
-from worldcoder.synthesis.rules.vocabulary import Look
+from worldcoder.synthesis.rules.vocabulary import Look, Vector, Verb
 
 
 def variable(kind: str) -> str:
@@ -80,7 +80,7 @@ class Writer:
             code = self.me
         elif head.startswith("the:"):
             kind = head.removeprefix("the:")
-            code = self.singles.setdefault(kind, variable(kind))
+            code = self.singles.setdefault(kind, f"the_{variable(kind).removeprefix('the_')}")
             self.use("only")
         else:
             self.arguments.add(int(head[3:]))
@@ -344,7 +344,7 @@ def _assemble(dynamics: Dynamics, writer: Writer, body: list[str], together: set
             f"FACING = {table_text(vocabulary.facings)}  # where {vocabulary.avatar} heads, by its {vocabulary.facing}"
         )
     elif uses_step:
-        top.append(f"STEPS = {table_text(vocabulary.steps)}  # where an action heads")
+        top.append(f"STEPS = {steps_text(vocabulary.steps)[0]}  # where an action heads")
     if writer.helpers & {"free", "blocked", "slide"}:
         movers = sorted(writer.movers)
         shares = {mover: {look for kind, look in together if kind == mover} for mover in movers}
@@ -370,7 +370,7 @@ def _assemble(dynamics: Dynamics, writer: Writer, body: list[str], together: set
         ]
     if uses_step:
         source = (
-            f"FACING.get({writer.me}.{vocabulary.facing})" if vocabulary.facing else "STEPS.get(action.name)"
+            f"FACING.get({writer.me}.{vocabulary.facing})" if vocabulary.facing else steps_text(vocabulary.steps)[1]
         )
         start.append(f"    step = {source}")
     for name in sorted(writer.places, reverse=True):
@@ -396,9 +396,9 @@ def _assemble(dynamics: Dynamics, writer: Writer, body: list[str], together: set
     for name in used:
         function += end[name]
     function.append("    return state")
-    constants = "\n".join(top) + "\n\n" if top else ""
+    constants = "\n".join(top) + "\n" if top else ""
     helpers = helper_text(writer.helpers)
-    return f"{constants}{helpers}\n\n".lstrip("\n") + "\n".join(function) + "\n"
+    return "\n\n".join(part for part in (constants, helpers, "\n".join(function) + "\n") if part).lstrip("\n")
 
 
 def _next_write(writer: Writer, attribute: str) -> str:
@@ -407,12 +407,18 @@ def _next_write(writer: Writer, attribute: str) -> str:
     return f"{writer.me}.{attribute} = next_{attribute}"
 
 
-def table_text(table: dict[Any, Any]) -> str:
-    return (
-        "{"
-        + ", ".join(f"{k!r}: {v!r}" for k, v in sorted(table.items(), key=lambda item: repr(item[0])))
-        + "}"
-    )
+def table_text(table: Mapping[Any, Any]) -> str:
+    """A dict in a fixed order."""
+    rows = sorted(table.items(), key=lambda item: repr(item[0]))
+    return "{" + ", ".join(f"{key!r}: {value!r}" for key, value in rows) + "}"
+
+
+def steps_text(steps: Mapping[Verb, Vector]) -> tuple[str, str]:
+    """The table of where actions head, and the expression that looks an action up in it."""
+    if all(isinstance(verb, str) for verb in steps):
+        return table_text(steps), "STEPS.get(action.name)"
+    keys = {(verb,) if isinstance(verb, str) else verb: vector for verb, vector in steps.items()}
+    return table_text(keys), "STEPS.get((action.name, *action.args))"
 
 
 def _set(values: set[tuple[Any, ...]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from worldcoder.synthesis.rules.emit import table_text, variable
+from worldcoder.synthesis.rules.emit import steps_text, table_text, variable
 from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.lists import DecisionList
@@ -137,11 +137,11 @@ def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionLis
             self_dir = f"FACING.get(getattr({writer.me}, {vocabulary.facing!r}, None))"
             start.append(f"    step = {self_dir}")
         else:
-            top.append(f"STEPS = {table_text(vocabulary.steps)}  # where an action heads")
-            start.append("    step = STEPS.get(action.name)")
-    constants = "\n".join(top) + "\n\n\n" if top else ""
-    helpers = helper_text(writer.helpers)
-    return constants + (helpers + "\n\n" if helpers else "").lstrip("\n") + "\n".join([*start, *lines]) + "\n"
+            top.append(f"STEPS = {steps_text(vocabulary.steps)[0]}  # where an action heads")
+            start.append(f"    step = {steps_text(vocabulary.steps)[1]}")
+    constants = "\n".join(top) + "\n" if top else ""
+    function = "\n".join([*start, *lines]) + "\n"
+    return "\n\n".join(part for part in (constants, helper_text(writer.helpers), function) if part).lstrip("\n")
 
 
 def _conditions(writer: _Writer, literals: tuple[Literal, ...], may_lack: bool) -> str:

@@ -183,4 +183,4 @@ NEEDS: dict[str, tuple[str, ...]] = {
 def helper_text(used: set[str]) -> str:
     """The source of the helpers used and of those that they use, in a fixed order."""
     wanted = used | {other for name in used for other in NEEDS.get(name, ())}
-    return "\n".join(text.rstrip("\n") + "\n" for name, text in HELPERS.items() if name in wanted)
+    return "\n\n".join(text.strip("\n") + "\n" for name, text in HELPERS.items() if name in wanted)

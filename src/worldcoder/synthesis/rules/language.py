@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from worldcoder.synthesis.rules.scene import PLACE, Place, Scene, Thing
+from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Scene, Thing
 from worldcoder.synthesis.rules.vocabulary import Vector, Vocabulary
 from worldcoder.world.values import Action
 
@@ -192,7 +192,7 @@ def _place_literals(context: Context, terms: list[str]) -> Iterator[Literal]:
         for t in here:
             yield ("at", place_term, t.kind)
             for attribute, value in t.values.items():
-                if attribute == PLACE or isinstance(value, Thing):
+                if attribute in (PLACE, KIND) or isinstance(value, Thing):
                     continue
                 if vocabulary.varies(t.kind, attribute):
                     yield ("at.", place_term, t.kind, attribute, value)
@@ -223,6 +223,8 @@ def _value_literals(
     for attribute, value in target.values.items():
         if attribute == PLACE:
             yield ("value" if value[0] is None else "not value", term, PLACE, None)
+            continue
+        if attribute == KIND:
             continue
         if changing and (target.kind, attribute) not in vocabulary.changing:
             continue
@@ -256,7 +258,7 @@ def _identity_literals(context: Context, values: Mapping[str, Any]) -> Iterator[
                         if attribute not in b.values:
                             continue
                         y = b.values[attribute]
-                        if attribute == PLACE or isinstance(x, bool) or x is None:
+                        if attribute in (PLACE, KIND) or isinstance(x, bool) or x is None:
                             continue
                         same = x is y if isinstance(x, Thing) else x == y
                         yield ("same" if same else "not same", first, second, attribute)

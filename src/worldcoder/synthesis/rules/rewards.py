@@ -167,6 +167,8 @@ def _in_words(literal: Literal) -> str:
             return f"there is no {kind} left"
         case ("fewer", kind):
             return f"a {kind} is gone"
+        case ("is", kind, attribute, value):
+            return f"{kind}.{attribute} is {value}"
         case ("turned", kind, attribute, value):
             return f"{kind}.{attribute} becomes {value}"
         case ("some on", kind, other):
@@ -186,8 +188,12 @@ def guesses(vocabulary: Vocabulary, goal: Goal, start: State) -> list[Guess]:
     for (literal,), mentioned in list(found.items()):
         if literal[0] in ("facing", "facing.", "near", "near."):
             for action in vocabulary.actions:  # an action that does nothing else may be what is waited for
-                if action not in vocabulary.effective:
+                if action not in vocabulary.effective and action in vocabulary.verbs:
                     found[literal, ("did", action)] = mentioned | (words(action) & tokens)
+    for first, mentioned in _conditions_on_the_way(vocabulary, scene, tokens):
+        for (second, *rest), also in list(found.items()):
+            if not rest and second[0] in ("on", "facing", "near") and second[1] != first[1] and also & tokens:
+                found[second, first] = mentioned | also
     known = set().union(*found.values()) if found else set()
     order = {token: i for i, token in enumerate(_tokens(final_clause(goal)))}
     asked = {t: 1.5 + 0.5 * order.get(t, 0) / max(len(order), 1) for t in tokens & known}
@@ -199,6 +205,22 @@ def guesses(vocabulary: Vocabulary, goal: Goal, start: State) -> list[Guess]:
             cost += sum(1.5 for t in mentioned if t not in asked)
         ranked.append(Guess(literal_set, cost))
     return sorted(ranked, key=lambda g: g.cost)
+
+
+def _conditions_on_the_way(
+    vocabulary: Vocabulary, scene: Scene, tokens: set[str]
+) -> Iterator[tuple[Literal, set[str]]]:
+    """What may have to hold while the agent is somewhere: of kinds that the goal names, values that change."""
+    for kind, attribute in vocabulary.changing:
+        if kind != vocabulary.avatar and words(kind) & tokens and attribute not in (PLACE, KIND):
+            for value in vocabulary.values.get((kind, attribute), ()):
+                if isinstance(value, bool | str):
+                    yield ("is", kind, attribute, value), words(kind)
+        elif kind == vocabulary.avatar:
+            for held in (k for k in vocabulary.kinds if words(k) & tokens and scene.kinds.get(k)):
+                me = scene.single(kind)
+                if me is not None and attribute in _reference_attributes(vocabulary, me):
+                    yield ("holds kind", attribute, held), words(held)
 
 
 def _achievements(vocabulary: Vocabulary, scene: Scene, tokens: set[str]) -> Iterator[Literal]:
@@ -294,6 +316,12 @@ def _mentions(literal: Literal) -> set[str]:
 # ── learning ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
+_NEWS = frozenset({
+    "on", "on.", "gone", "fewer", "more", "no", "turned", "is", "all", "some on", "all on", "more on", "fewer on",
+    "holds kind", "holds.",
+})  # fmt: skip
+
+
 def _label(reward: float, done: bool) -> Effect:
     return ("reward", reward, done)
 
@@ -311,6 +339,7 @@ class Rewards:
         self._structure: tuple[Any, ...] | None = None
         self._fitted = 0
         self._unrewarded: dict[int, None] = {}
+        self._met = 0
 
     def observe(self, transition: Transition) -> None:
         """Add one transition of this goal."""
@@ -326,10 +355,12 @@ class Rewards:
             self.rows = Rows()
             self._fitted = 0
             self._unrewarded = {}
+            self._met = 0
             self.lists = []
         while self._fitted < len(self.transitions):
             t = self.transitions[self._fitted]
             mask = self.mask(vocabulary, t)
+            self._met |= mask
             if not (t.done and t.reward > 0):
                 self._unrewarded.setdefault(mask)
             label = _label(t.reward, t.done)
@@ -344,6 +375,11 @@ class Rewards:
     def mask(self, vocabulary: Vocabulary, transition: Transition) -> int:
         scenes = scene_of(transition.state), scene_of(transition.next_state)
         return self.literals.mask(step_literals(vocabulary, scenes[0], transition.action, scenes[1]))
+
+    def is_news(self, vocabulary: Vocabulary, transition: Transition) -> bool:
+        """Whether something would be true of the step that was true of no step yet."""
+        new = self.mask(vocabulary, transition) & ~self._met
+        return any(literal[0] in _NEWS for literal in self.literals.of(new))
 
     def refuted(self, guess: Guess) -> bool:
         """Whether the guess came true in a step that was not rewarded."""

@@ -117,6 +117,10 @@ class RulesSynthesizer:
             known = self._interest[state, action] = self._weigh(self.dynamics.doubt(state, action))
         return known
 
+    def is_news(self, transition: Transition) -> bool:
+        rewards = self.rewards.setdefault(transition.goal, Rewards(transition.goal))
+        return rewards.is_news(self.dynamics.vocabulary, transition)
+
     def _weigh(self, doubt: Doubt) -> float:
         if doubt.unseen:
             # what the goal speaks of is looked at first

@@ -17,6 +17,9 @@ from worldcoder.synthesis.rules.scene import PLACE, Scene, Thing, becomes, scene
 from worldcoder.world.values import Action, Transition
 
 Vector = tuple[int, int]
+Verb = str | tuple[Any, ...]
+"""An action without the objects it names: "up", or ("go", "north") where the arguments are mere words."""
+
 Look = tuple[Any, ...]
 """A kind, with the values of those of its attributes that change: ("Door", "open")."""
 
@@ -26,7 +29,7 @@ class Vocabulary:
     """Counts over all transitions seen, and what follows from them. `observe` adds one transition."""
 
     avatar: str | None = None
-    steps: dict[str, Vector] = field(default_factory=dict)
+    steps: dict[Verb, Vector] = field(default_factory=dict)
     facing: str | None = None
     facings: dict[Any, Vector] = field(default_factory=dict)
 
@@ -37,13 +40,15 @@ class Vocabulary:
         self._kinds_in: Counter[str] = Counter()
         self._many: set[str] = set()
         self._changed_in: Counter[str] = Counter()
-        self._moves_by_action: dict[str, Counter[Vector]] = {}
-        self._moves_by_value: dict[str, dict[Any, Counter[Vector]]] = {}
-        self.tries: Counter[tuple[str, Any]] = Counter()
-        self.movers: dict[str, None] = {}
+        self._moves_by_action: dict[tuple[str, Verb], Counter[Vector]] = {}
+        self._moves_by_value: dict[tuple[str, str], dict[Any, Counter[Vector]]] = {}
+        self.tries: Counter[tuple[Verb, Any]] = Counter()
+        self.movers: dict[Verb, None] = {}
         self.autonomous: dict[str, None] = {}
-        self.effective: dict[str, None] = {}
+        self.effective: dict[Verb, None] = {}
         self.actions: dict[str, None] = {}
+        self.verbs: dict[Verb, None] = {}
+        self._names: set[str] = set()
         self.kinds: dict[str, None] = {}
         self.values: dict[tuple[str, str], dict[Any, None]] = {}
         self.changing: dict[tuple[str, str], None] = {}
@@ -57,6 +62,7 @@ class Vocabulary:
         """Note which actions there are, tried or not."""
         for action in actions:
             self.actions.setdefault(action.name)
+            self.verbs.setdefault(self.verb(action))
 
     # ── observation ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -66,6 +72,7 @@ class Vocabulary:
             return
         self._states.add(hash(scene.state))
         self._scenes += 1
+        self._names.update(scene.by_name)
         for kind, things in scene.kinds.items():
             self.kinds.setdefault(kind)
             self._kinds_in[kind] += 1
@@ -92,8 +99,9 @@ class Vocabulary:
         self.observe_scene(scene)
         self.observe_scene(after)
         self._transitions += 1
-        name = transition.action.name
-        self.actions.setdefault(name)
+        name = self.verb(transition.action)
+        self.actions.setdefault(transition.action.name)
+        self.verbs.setdefault(name)
         became = becomes(transition.state, transition.next_state)
         changed: dict[str, None] = {}
         looks_change = False
@@ -139,7 +147,7 @@ class Vocabulary:
             self._share(after)
         self._conclude()
 
-    def _touch(self, avatar: Thing, action: str, scene: Scene, became: Sequence[Thing | None]) -> None:
+    def _touch(self, avatar: Thing, action: Verb, scene: Scene, became: Sequence[Thing | None]) -> None:
         """What changes next to an avatar that stays is likely to be ahead of it."""
         if not all(type(v) is int for v in avatar.place or ()):
             return
@@ -162,12 +170,12 @@ class Vocabulary:
         kind = look[0]
         return (kind, *(a for k, a in self.changing if k == kind and a != PLACE))
 
-    def _move(self, thing: Thing, action: str, vector: Vector, weight: int) -> None:
+    def _move(self, thing: Thing, action: Verb, vector: Vector, weight: int) -> None:
         """Count a vector for the action and for each value of the thing."""
-        self._moves_by_action.setdefault(f"{thing.kind}\0{action}", Counter())[vector] += weight
+        self._moves_by_action.setdefault((thing.kind, action), Counter())[vector] += weight
         for attribute, value in thing.values.items():
             if attribute != PLACE and not isinstance(value, Thing) and value is not None:
-                by_value = self._moves_by_value.setdefault(f"{thing.kind}\0{attribute}", {})
+                by_value = self._moves_by_value.setdefault((thing.kind, attribute), {})
                 by_value.setdefault(value, Counter())[vector] += weight
 
     def _conclude(self) -> None:
@@ -176,17 +184,13 @@ class Vocabulary:
         if self.avatar is None:
             return
         table = {
-            name: moves
-            for key, moves in self._moves_by_action.items()
-            for kind, name in [key.split("\0")]
-            if kind == self.avatar
+            verb: moves for (kind, verb), moves in self._moves_by_action.items() if kind == self.avatar
         }
         if not table:
             return
         steps, purity = _majority(table)
         best = purity
-        for key, by_value in self._moves_by_value.items():
-            kind, attribute = key.split("\0")
+        for (kind, attribute), by_value in self._moves_by_value.items():
             if kind == self.avatar and len(by_value) > 1:
                 facings, share = _majority(by_value)
                 if share > best + 0.05 and len(set(facings.values())) > 1 and not self._is_many(by_value):
@@ -195,7 +199,7 @@ class Vocabulary:
             self.steps = steps
             if purity < 0.6 and sum(map(sum, (c.values() for c in table.values()))) > 4:
                 self.steps = {}
-            _complete(self.steps, [a for a in self.actions if a not in steps])
+            _complete(self.steps, [v for v in self.verbs if v not in steps])
         else:
             known = self.values.get((self.avatar, self.facing), {})
             _complete(self.facings, [v for v in known if v not in self.facings])
@@ -232,7 +236,7 @@ class Vocabulary:
         """What the meaning of rows and literals depends on: when it changes, all data are read anew."""
         return (
             self.avatar,
-            tuple(sorted(self.steps.items())),
+            tuple(sorted(self.steps.items(), key=repr)),
             self.facing,
             tuple(sorted(self.facings.items(), key=repr)),
             tuple(self.kinds),
@@ -267,7 +271,7 @@ class Vocabulary:
             return None
         if self.facing is not None:
             return self.facings.get(avatar.values.get(self.facing))
-        return self.steps.get(action.name)
+        return self.steps.get(self.verb(action))
 
     def _is_many(self, by_value: Mapping[Any, Counter[Vector]]) -> bool:
         """Whether there are too many values for directions."""
@@ -280,9 +284,15 @@ class Vocabulary:
         """Whether the attribute was seen with more than one value."""
         return len(self.values.get((kind, attribute), ())) > 1
 
-    def group(self, action: str) -> str:
-        """Actions that head somewhere share what is learned; every other action is on its own."""
-        return "step" if action in self.steps else action
+    def verb(self, action: Action) -> Verb:
+        """The action without arguments that name objects."""
+        words = [a for a in action.args if a not in self._names]
+        return (action.name, *words) if words else action.name
+
+    def group(self, action: Action) -> Verb:
+        """Actions that head somewhere share what is learned; every other one is on its own."""
+        verb = self.verb(action)
+        return "step" if verb in self.steps else verb
 
 
 def same_value(old: Any, new: Any, became: Sequence[Thing | None]) -> bool:
