@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from worldcoder.exploration import Explorer
 from worldcoder.planning import Budget, Plan, Status, plan
-from worldcoder.planning.model import Node
 from worldcoder.programs import Check, Program, RewardFunction, Simulator, TransitionFunction, WorldModel
 from worldcoder.programs.simulator import Actions
 from worldcoder.synthesis.proposer import Proposer, RewardProposal
@@ -73,7 +73,7 @@ class Agent:
         self,
         proposer: Proposer,
         *,
-        config: AgentConfig = AgentConfig(),  # noqa: B008 - frozen
+        config: AgentConfig = AgentConfig(),
         rng: random.Random,
         actions: Callable[[State], Sequence[Action]],
         planner: Callable[..., Plan] = plan,
@@ -155,6 +155,12 @@ class Agent:
             self._synthesise()
         if not self._predicted(transition):
             self._queue.clear()
+
+    def finish(self) -> WorldModel | None:
+        """The model, with what it says of its evidence brought up to date; None while there is none."""
+        if self.model is not None:
+            self.model = WorldModel(self.proposer.evidence(), self.model.rewards)
+        return self.model
 
     # ── synthesis ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -246,7 +252,9 @@ class Agent:
 
     def _any_reachable(self, state: State, guesses: Sequence[RewardProposal], nodes: int) -> bool:
         """Whether it is not proved that none of the guesses can be reached: one search in place of many."""
-        open_ones = [g for g in guesses if self._without_plan.get(g.program.source, _UNKNOWN)[0] is not _NEVER]
+        open_ones = [
+            g for g in guesses if self._without_plan.get(g.program.source, _UNKNOWN)[0] is not _NEVER
+        ]
         if not open_ones:
             self.phi2 = Status.UNREACHABLE
             return False
@@ -275,7 +283,9 @@ class Agent:
             simulator = self._simulator(state, proposal.program, function)
             found = self._planner(simulator, budget=Budget(nodes=nodes))
             if found.found:
-                self._enqueue(simulator, found.actions, "guess", f"hoping that {proposal.meaning or 'it is reached'}")
+                self._enqueue(
+                    simulator, found.actions, "guess", f"hoping that {proposal.meaning or 'it is reached'}"
+                )
                 return True
         self._disappointed = program.source
         self.phi2 = known
@@ -320,65 +330,24 @@ class Agent:
         with self._clock("exploring"):
             reward = self._learned.get(self.goal)
             simulator = self._simulator(state, None if reward is None else reward.program)
-            best, way = self._most_interesting(simulator)
-            if way is None:
+            explorer = Explorer(
+                self.proposer,
+                simulator,
+                self.goal,
+                self._known_actions,
+                self._tried,
+                self.config.explore_nodes,
+            )
+            found = explorer.most_interesting() or explorer.news()
+            if found is None and not self.settled and not self._promises_goal():
+                found = (
+                    explorer.untried()
+                )  # the hypotheses agree, and yet no goal is in sight: all may be wrong
+            if found is None:
                 self._quiet.add(state)
                 return False
-            self._enqueue(simulator, way, "explore", f"interest {best:g}" if best else "not tried yet")
+            self._enqueue(simulator, found.actions, "explore", found.why)
             return True
-
-    def _most_interesting(self, simulator: Simulator) -> tuple[float, tuple[Action, ...] | None]:
-        """Breadth-first over predicted states: the best interest for its distance, and the actions to it."""
-        best, most, way = 0.0, 0.0, None
-        untried: tuple[Action, ...] | None = None
-        start = simulator.start()
-        seen = {simulator.key(start)}
-        frontier: deque[tuple[Node, tuple[Action, ...]]] = deque([(start, ())])
-        for _ in range(self.config.explore_nodes):
-            if not frontier or self.proposer.top_interest / (len(frontier[0][1]) + 2) <= best:
-                break
-            node, path = frontier.popleft()
-            here = simulator.state(node)
-            for action in self._known_actions(here):
-                if (here, action) in self._tried:
-                    continue  # the world is deterministic: what this leads to is known
-                interest = self.proposer.interest(here, action)
-                if interest / (len(path) + 2) > best:
-                    best, most, way = interest / (len(path) + 2), interest, (*path, action)
-                if untried is None:
-                    untried = (*path, action)
-            for action, key, _, done in simulator.successors(node):
-                if key not in seen and not done:
-                    seen.add(key)
-                    frontier.append((simulator.keep(), (*path, action)))
-        if way is None:
-            most, way = 1.0, self._news(simulator)
-        if way is None and untried is not None and not self.settled and not self._promises_goal():
-            return 0.0, untried  # the hypotheses agree, and yet no goal is in sight: they may all be wrong
-        return most, way
-
-    def _news(self, simulator: Simulator) -> tuple[Action, ...] | None:
-        """The shortest way to a step whose reward nothing seen so far tells."""
-        start = simulator.start()
-        seen = {simulator.key(start)}
-        frontier: deque[tuple[Node, tuple[Action, ...]]] = deque([(start, ())])
-        for _ in range(self.config.explore_nodes):
-            if not frontier:
-                break
-            node, path = frontier.popleft()
-            here = simulator.state(node)
-            following: list[tuple[Action, Node, bool]] = []
-            for action, key, _, done in simulator.successors(node):
-                if key not in seen:
-                    seen.add(key)
-                    following.append((action, simulator.keep(), done))
-            for action, then, done in following:
-                step = Transition(here, self.goal, action, simulator.state(then), 0.0, done)
-                if (here, action) not in self._tried and self.proposer.is_news(step):
-                    return (*path, action)
-                if not done:
-                    frontier.append((then, (*path, action)))
-        return None
 
     def _promises_goal(self) -> bool:
         """Whether the model has a plan from the start of the episode (φ2), to something likely."""

@@ -239,6 +239,7 @@ def _carry_out(
                     reporter.save(reporter.summary("error", agent.phi1, _word(agent.phi2), str(error)))
             raise
 
+        agent.finish()
         journal.finish({"config": experiment.to_json()}, whole=whole)
         listener(Thinking("checking"))
         interrupter.no_limit()

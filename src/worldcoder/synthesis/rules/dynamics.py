@@ -11,18 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from worldcoder.synthesis.rules.language import (
-    DELETE,
-    KEEP,
-    UNKNOWN,
-    Context,
-    Effect,
-    Literal,
-    apply_effect,
-    effects,
-    literals,
-    place_terms,
-)
+from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN, Effect, apply_effect, effects
+from worldcoder.synthesis.rules.language import Context, Literal, literals, place_terms
 from worldcoder.synthesis.rules.lists import DecisionList, Literals, Row, Rows, Rule, bits, search
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
 from worldcoder.synthesis.rules.vocabulary import Look, Verb, Vocabulary, is_far, same_value
@@ -373,7 +363,12 @@ class Dynamics:
             looks.update(dict.fromkeys(vocabulary.look(t) for t in scene.things))
             avatar = self.avatar_of(scene)
             direction = vocabulary.direction(avatar, transition.action)
-            if avatar is None or avatar.place is None or direction is None or not self._moves(transition.action):
+            if (
+                avatar is None
+                or avatar.place is None
+                or direction is None
+                or not self._moves(transition.action)
+            ):
                 continue
             became = becomes(transition.state, transition.next_state)
             chain, place = [avatar], avatar.place
@@ -416,7 +411,7 @@ def _is_near(literal: Literal, most: int) -> bool:
     """Whether a literal speaks of a place so many steps ahead at most, or of no place."""
     if len(literal) < 2 or not isinstance(literal[1], tuple):
         return True
-    return literal[1][0] != "off" and literal[1][1] <= most
+    return bool(literal[1][0] != "off" and literal[1][1] <= most)
 
 
 def _is_number(literal: Literal) -> bool:

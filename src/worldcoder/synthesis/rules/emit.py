@@ -8,8 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from worldcoder.synthesis.rules.dynamics import CREATES, EXISTS, Dynamics, Target
+from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN, Effect
 from worldcoder.synthesis.rules.helpers import helper_text
-from worldcoder.synthesis.rules.language import DELETE, KEEP, UNKNOWN, Effect, Literal, PlaceTerm
+from worldcoder.synthesis.rules.language import Literal, PlaceTerm
 from worldcoder.synthesis.rules.lists import DecisionList, Rule
 from worldcoder.synthesis.rules.scene import KIND, PLACE
 from worldcoder.synthesis.rules.vocabulary import Look, Vector, Verb
@@ -141,9 +142,12 @@ class Writer:
                 found = f"{self.use('things')}(state, {self.place(term)}, {kind!r}, {self._but(term)})"
                 return f"any(o.{attribute} {sign} {value!r} for o in {found})"
             case (("at=" | "not at=") as form, term, kind, attribute, other):
-                found = f"{self.use('things')}(state, {self.place(term)}, {kind!r}, {self._but(term)}, {self.object(other)})"
+                than = self.object(other)
+                found = (
+                    f"{self.use('things')}(state, {self.place(term)}, {kind!r}, {self._but(term)}, {than})"
+                )
                 helper = self.use("alike" if form == "at=" else "unlike")
-                return f"any({helper}(o, {self.object(other)}, {attribute!r}) for o in {found})"
+                return f"any({helper}(o, {than}, {attribute!r}) for o in {found})"
             case (("value" | "not value") as form, term, "place", None):
                 return f"{self.value(term, 'x')} is {'' if form == 'value' else 'not '}None"
             case ("value", term, attribute, value):
@@ -370,7 +374,9 @@ def _assemble(dynamics: Dynamics, writer: Writer, body: list[str], together: set
         ]
     if uses_step:
         source = (
-            f"FACING.get({writer.me}.{vocabulary.facing})" if vocabulary.facing else steps_text(vocabulary.steps)[1]
+            f"FACING.get({writer.me}.{vocabulary.facing})"
+            if vocabulary.facing
+            else steps_text(vocabulary.steps)[1]
         )
         start.append(f"    step = {source}")
     for name in sorted(writer.places, reverse=True):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from worldcoder.synthesis.rules.emit import steps_text, table_text, variable
+from worldcoder.synthesis.rules.guesses import Guess
 from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.lists import DecisionList
-from worldcoder.synthesis.rules.rewards import Guess, Rewards
+from worldcoder.synthesis.rules.rewards import Rewards
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 
 
@@ -141,7 +142,9 @@ def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionLis
             start.append(f"    step = {steps_text(vocabulary.steps)[1]}")
     constants = "\n".join(top) + "\n" if top else ""
     function = "\n".join([*start, *lines]) + "\n"
-    return "\n\n".join(part for part in (constants, helper_text(writer.helpers), function) if part).lstrip("\n")
+    return "\n\n".join(part for part in (constants, helper_text(writer.helpers), function) if part).lstrip(
+        "\n"
+    )
 
 
 def _conditions(writer: _Writer, literals: tuple[Literal, ...], may_lack: bool) -> str:

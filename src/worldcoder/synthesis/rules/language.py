@@ -1,8 +1,8 @@
-"""The language of rules: what can be said about an object before an action, and what can happen to it.
+"""The language of rules: what can be said about an object before an action.
 
 A *context* is one object in one state under one action. `literals(context)` lists every literal that is true
-there; `effects(context, ...)` every effect that explains what was observed. Both are plain values, so that a
-rule is a set of literals and an effect, and `emit.py` can write either as Python.
+there. A literal is a plain value, so that a rule is a set of literals and an effect (`effects.py`), and `emit.py`
+can write either as Python.
 
 Terms name objects: "self" is the object the rule is about, "me" the avatar, "arg0" what the action's first
 argument names, "the:Kind" the only object of a kind, "me.a" what attribute a of the avatar refers to.
@@ -22,12 +22,6 @@ from worldcoder.world.values import Action
 
 PlaceTerm = tuple[str, Any]
 Literal = tuple[Any, ...]
-Effect = tuple[Any, ...]
-
-KEEP: Effect = ("keep",)
-DELETE: Effect = ("delete",)
-UNKNOWN: Effect = ("unknown",)
-
 COSTS: Mapping[str, float] = {
     "action": 1.0, "heads": 0.6, "at": 2.0, "at.": 2.8, "at=": 2.6, "not at": 2.3, "not at.": 3.1, "not at=": 3.0,
     "blocked": 1.9, "free": 1.8, "empty": 2.0, "not empty": 2.2, "here": 1.2, "outside": 1.8,
@@ -173,10 +167,7 @@ def _place_literals(context: Context, terms: list[str]) -> Iterator[Literal]:
             continue
         if thing.place == place and place_term not in (("self", 0),):
             yield ("here", place_term)
-        if place_term == ("me", 0):
-            anchor = context.avatar
-        else:
-            anchor = thing
+        anchor = context.avatar if place_term == ("me", 0) else thing
         here = [t for t in scene.at(place) if t is not thing and t is not anchor]
         if place_term[1] != 0:
             for mover in _movers(context, place_term):
@@ -293,167 +284,3 @@ def _distance(a: Place, b: Place) -> float:
         return float(abs(a[0] - b[0]) + abs(a[1] - b[1]))
     except TypeError:
         return float("inf")
-
-
-# ── effects ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def effects(context: Context, attribute: str, new: Any) -> dict[Effect, float]:
-    """Every effect that explains that the attribute has this value after the action, with its cost.
-
-    new: the value in terms of the scene before (references as things of it); the effect ("unknown",) where
-    nothing else fits.
-    """
-    found: dict[Effect, float] = {}
-    old = context.thing.values.get(attribute)
-    for effect, cost in candidate_effects(context, attribute, new):
-        value = apply_effect(context, attribute, effect)
-        if value is new or (not isinstance(value, Thing) and not isinstance(new, Thing) and value == new):
-            found.setdefault(effect, cost)
-    if not found:
-        found[UNKNOWN] = 12.0
-    assert KEEP in found or old is not new
-    return found
-
-
-def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tuple[Effect, float]]:
-    """Effects that could lead to a value; `apply_effect` decides."""
-    yield KEEP, 0.4
-    if attribute == PLACE:
-        yield from _place_effects(context, new)
-        return
-    old = context.thing.values.get(attribute)
-    if isinstance(new, Thing):
-        for term in object_terms(context):
-            if term != "self":
-                yield ("object", term), 1.4 + 0.5 * term.count(".")
-        for place_term in place_terms(context):
-            if place_term[0] != "off":
-                yield ("object at", place_term), 1.2 + 0.3 * abs(place_term[1] - 1)
-                yield ("kind at", place_term, new.kind), 2.0 + 0.3 * abs(place_term[1] - 1)
-        return
-    yield ("set", new), 1.6 if new is None or isinstance(new, bool) else 2.2
-    if type(old) in (int, float) and type(new) in (int, float):
-        yield ("add", new - old), 1.5 + 0.2 * abs(new - old)
-        known = context.vocabulary.values.get((context.thing.kind, attribute), {})
-        if len(known) > 2 and set(known) == set(range(len(known))):
-            for k in (1, -1):
-                yield ("turn", k, len(known)), 1.7
-    if isinstance(old, bool):
-        yield ("flip",), 1.7
-    for term in object_terms(context):
-        target = context.term(term)
-        if isinstance(target, Thing):
-            for other, value in target.values.items():
-                if (
-                    value == new
-                    and new is not None
-                    and not isinstance(new, bool)
-                    and (term, other) != ("self", attribute)
-                ):
-                    yield ("copy", term, other), 2.0 + 0.5 * term.count(".")
-        elif term.startswith("arg"):
-            yield ("object", term), 1.5
-
-
-def _place_effects(context: Context, new: Any) -> Iterator[tuple[Effect, float]]:
-    if new == (None, None):
-        yield ("place", None), 1.2
-        return
-    for term in place_terms(context):
-        if term == ("self", 0):
-            continue
-        if term[0] == "off":
-            yield ("place", term), 3.0
-        else:
-            yield ("place", term), 1.0 + 0.4 * abs(term[1] - 1) + (0.2 if term[0] == "self" else 0)
-    if not context.is_avatar and context.next_avatar:
-        yield ("place", ("me next", 0)), 1.5
-        yield ("place", ("me next", 1)), 1.8
-    for term in object_terms(context):
-        if term not in ("self", "me"):
-            yield ("place of", term), 1.8
-    for kind in context.vocabulary.kinds:
-        single = context.scene.single(kind)
-        if single is not None and single is not context.avatar and single is not context.thing:
-            yield ("place of", f"the:{kind}"), 2.6
-        for term in place_terms(context)[:3]:
-            yield ("partner", kind, term), 3.0
-    if any(max(map(abs, v)) > 1 for v in context.vocabulary.offsets.get(context.thing.kind, ())):
-        yield ("slide",), 2.5
-
-
-def apply_effect(context: Context, attribute: str, effect: Effect) -> Any:
-    """The value that an effect gives an attribute; the old one where the effect does not apply."""
-    thing = context.thing
-    old = thing.values.get(attribute)
-    match effect:
-        case ("keep",) | ("unknown",) | ("delete",):
-            return old
-        case ("set", value):
-            return value
-        case ("add", amount):
-            return old + amount if type(old) in (int, float) else old
-        case ("turn", k, n):
-            return (old + k) % n if type(old) is int else old
-        case ("flip",):
-            return not old
-        case ("copy", term, other):
-            target = context.term(term)
-            return target.values.get(other, old) if isinstance(target, Thing) else old
-        case ("object", term):
-            return context.term(term)
-        case ("object at", term):
-            here = _others_at(context, term)
-            return here[0] if len(here) == 1 else old
-        case ("kind at", term, kind):
-            here = [t for t in _others_at(context, term) if t.kind == kind]
-            return here[0] if here else old
-        case ("place", None):
-            return (None, None)
-        case ("place", ("me next", k)):
-            place = context.next_avatar.get(PLACE)
-            if place is None or place[0] is None or (k and context.direction is None):
-                return old
-            dx, dy = context.direction or (0, 0)
-            return (place[0] + k * dx, place[1] + k * dy) if k else place
-        case ("place", term):
-            return context.place(term) or old
-        case ("place of", term):
-            target = context.term(term)
-            return target.values.get(PLACE, old) if isinstance(target, Thing) else old
-        case ("partner", kind, term):
-            place = context.place(term)
-            if not any(t.kind == kind for t in context.scene.at(place)):
-                return old
-            others = [
-                t for t in context.scene.kinds.get(kind, ()) if t.place is not None and t.place != place
-            ]
-            return others[0].place if len(others) == 1 else old
-        case ("slide",):
-            return _slide(context) or old
-    raise AssertionError(effect)
-
-
-def _others_at(context: Context, term: PlaceTerm) -> list[Thing]:
-    return [
-        t for t in context.scene.at(context.place(term)) if t is not context.thing and t is not context.avatar
-    ]
-
-
-def _slide(context: Context) -> Place | None:
-    """As far ahead as nothing solid for the thing stands in the way."""
-    place, direction = context.thing.place, context.direction
-    if place is None or direction is None or type(place[0]) is not int:
-        return None
-    x0, y0, x1, y1 = context.scene.bounds
-    while True:
-        ahead = (place[0] + direction[0], place[1] + direction[1])
-        blocked = any(
-            not context.vocabulary.passable(context.thing.kind, t)
-            for t in context.scene.at(ahead)
-            if t is not context.thing
-        )
-        if blocked or not (x0 <= ahead[0] <= x1 and y0 <= ahead[1] <= y1):
-            return place
-        place = ahead

@@ -13,7 +13,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from worldcoder.synthesis.rules.language import KEEP, UNKNOWN, Effect, Literal, literal_cost
+from worldcoder.synthesis.rules.effects import KEEP, UNKNOWN, Effect
+from worldcoder.synthesis.rules.language import Literal, literal_cost
 
 RULE_COST = 1.0
 WITHIN = 9.0
@@ -235,7 +236,7 @@ class _Problem:
         for i, (price, literal, cover) in enumerate(impure):
             for price2, literal2, cover2 in impure[i + 1 :]:
                 both = cover & cover2
-                if not both or both == cover or both == cover2 or both in seen:
+                if not both or both in (cover, cover2) or both in seen:
                     continue
                 seen.add(both)
                 condition = 1 << literal | 1 << literal2

@@ -11,7 +11,8 @@ from worldcoder.synthesis.proposer import RewardProposal
 from worldcoder.synthesis.rules.dynamics import Doubt, Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.emit_reward import emit_reward
-from worldcoder.synthesis.rules.rewards import Guess, Rewards, guesses, words
+from worldcoder.synthesis.rules.guesses import Guess, guesses, words
+from worldcoder.synthesis.rules.rewards import Rewards
 from worldcoder.synthesis.rules.scene import scene_of
 from worldcoder.world.values import Action, Goal, State, Transition
 
@@ -102,7 +103,7 @@ class RulesSynthesizer:
         if known is None or known[0] != key:
             known = key, guesses(vocabulary, rewards.goal, start)
             self._guesses[rewards.goal] = known
-        return [guess for guess in known[1] if not rewards.refuted(guess)]
+        return [guess for guess in known[1] if not rewards.refuted(guess.literals)]
 
     @property
     def top_interest(self) -> float:

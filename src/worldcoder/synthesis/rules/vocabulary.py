@@ -183,9 +183,7 @@ class Vocabulary:
         self.steps, self.facing, self.facings = {}, None, {}
         if self.avatar is None:
             return
-        table = {
-            verb: moves for (kind, verb), moves in self._moves_by_action.items() if kind == self.avatar
-        }
+        table = {verb: moves for (kind, verb), moves in self._moves_by_action.items() if kind == self.avatar}
         if not table:
             return
         steps, purity = _majority(table)
