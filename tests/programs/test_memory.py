@@ -38,6 +38,13 @@ STATEMENTS = [
     "me.near = len(state.at(me.x, 0))",
     'for o in state.at(me.x + d, 0, "Box"):\n        me.carries = o',
     "if me.x == 2: me.carries = None",
+    # through references: what another object is, and what becomes of it
+    'load = getattr(me, "carries", None)\n    if load is not None: load.x = (load.x + d) % 5',
+    'load = getattr(me, "carries", None)\n    if load is not None and load.x > 2: me.x = load.x',
+    'load = getattr(me, "carries", None)\n    if load is not None and getattr(load, "open", False): me.x = 0',
+    'load = getattr(me, "carries", None)\n    if load is not None: state.remove(load); me.carries = None',
+    'for o in state.all("Door"):\n        o.near = next(iter(state.at(o.x + 1, 0, "Box")), None)',
+    'for o in state.at(me.x, 0, "Door"):\n        if getattr(o, "near", None): o.near.x = 0',
 ]
 REWARDS = [
     'won = any(b.x == 4 for b in next_state.all("Box")); return float(won), won',
@@ -47,6 +54,12 @@ REWARDS = [
     'return (1, True) if action.name == "use" and next_state.one("Me").x == 4 else (0, False)',
     'me = state.one("Me"); return len(state.at(me.x, 0)) - len(next_state.at(me.x, 0)), False',
     'return 1 / (next_state.one("Me").x - 3), False',
+    'load = getattr(next_state.one("Me"), "carries", None); return (load.x if load else -1), False',
+    'load = getattr(state.one("Me"), "carries", None)\n'
+    "    if load is None: return -1, False\n"
+    "    return len(next_state.at(load.x, 0)) + 10 * (load in next_state.all(load.kind)), False",
+    'won = all(getattr(getattr(d, "near", d), "x", 3) == 3 for d in next_state.all("Door")); return won, won',
+    "return sum(x.x for o in next_state for x in vars(o).values() if hasattr(x, 'kind')), False",
 ]
 
 
@@ -67,8 +80,9 @@ def programs(draw: st.DrawFn) -> tuple[str, str]:
 @st.composite
 def states(draw: st.DrawFn) -> State:
     place = st.integers(0, 4)
-    objects = [Obj("Me", x=draw(place), y=0, held=False)]
-    objects += [Obj("Box", x=x, y=0) for x in draw(st.lists(place, max_size=3))]
+    boxes = [Obj("Box", x=x, y=0) for x in draw(st.lists(place, max_size=3))]
+    carries = {"carries": draw(st.sampled_from([None, *boxes]))} if draw(st.booleans()) else {}
+    objects = [Obj("Me", x=draw(place), y=0, held=False, **carries), *boxes]
     objects += [Obj("Door", x=x, y=0, open=draw(st.booleans())) for x in draw(st.lists(place, max_size=2))]
     if draw(st.booleans()):
         objects.append(Obj("Key", name="key", x=draw(place), y=0))
@@ -267,3 +281,59 @@ def test_actions_may_depend_on_the_state() -> None:
 def test_without_a_reward_nothing_is_a_goal() -> None:
     simulator = Simulator(TransitionFunction(WALK + "me.x = (me.x + 1) % 4"), None, LINE, ACTIONS)
     assert plan(simulator).status is Status.UNREACHABLE
+
+
+REFERRING = [
+    # that a removed object is referred to is an error, though the program never looks at what refers to it
+    (
+        'if action.name == "left":\n        for o in state.all("Door"): o.near = None\n'
+        '    if action.name == "right":\n        for o in state.all("Clock"): o.x = 1 - o.x\n'
+        '    if action.name == "use":\n        for o in state.at(1, 0): state.remove(o)',
+        'return len(next_state.all("Box")), False',
+    ),
+    # a reward that reads through a reference what the transition never looks at
+    (
+        'if action.name == "left":\n        for o in state.all("Box"): o.open = not o.open\n'
+        '    if action.name == "use":\n        for o in state.all("Clock"): o.x = 1 - o.x',
+        'return len(next_state.at(0, 0)) + 10 * state.one("Door").near.open, False',
+    ),
+    (
+        'if action.name == "left":\n        for o in state.all("Box"): o.open = not o.open\n'
+        '    if action.name == "use":\n        for o in state.all("Clock"): o.x = 1 - o.x',
+        'return 10 * state.one("Door").near.open, False',
+    ),
+]
+
+
+@pytest.mark.parametrize(("transition", "reward"), REFERRING)
+def test_what_is_reached_by_references_counts_as_read(transition: str, reward: str) -> None:
+    box = Obj("Box", x=1, y=0, open=False)
+    state = State([box, Obj("Door", x=9, y=0, near=box), Obj("Clock", x=0, y=5)])
+    programs = (
+        f"def transition(state, action):\n    {transition}\n    return state\n",
+        f"def reward(state, action, next_state):\n    {reward}\n",
+    )
+    results = []
+    for remember in (False, True):
+        functions = TransitionFunction(programs[0]), RewardFunction(programs[1])
+        simulator = Simulator(*functions, state, ACTIONS, remember=remember)
+        results.append((set(explore(simulator, 60)), simulator.crashed))
+    assert results[0] == results[1]
+    assert len({step[1] for step in results[0][0]}) == 2
+
+
+def test_open_parts_are_counted_even_where_the_program_stops_earlier() -> None:
+    """An `all` of the program's own, and items that cannot be looked at after one that failed."""
+    own = "def all(items):\n    return True\n"
+    for before, expected in (("", 2), (own, 0)):
+        reward = (
+            f'{before}def reward(state, action, next_state):\n    a, b = next_state.one("Me"), '
+            'next_state.one("Goal")\n    return 1, all(o.x == 9 for o in (a, b))\n'
+        )
+        simulator = Simulator(TransitionFunction(WALK + "me.x += 1"), RewardFunction(reward), LINE, ACTIONS)
+        for _, _, _, done in simulator.successors(simulator.start()):
+            assert (simulator.unmet(), done) == (expected, before == own)
+    late = "def reward(state, action, next_state):\n    return 1, all(1 // n == 2 for n in (1, 0))\n"
+    simulator = Simulator(TransitionFunction(WALK + "me.x += 1"), RewardFunction(late), LINE, ACTIONS)
+    steps = [(simulator.unmet(), done) for *_, done in simulator.successors(simulator.start())]
+    assert steps == [(0, False)] * 3

@@ -10,9 +10,13 @@ from typing import Any
 
 from worldcoder.errors import ProgramError
 from worldcoder.programs.program import describe, load_namespace
-from worldcoder.world.live import LiveObj, LiveState
+from worldcoder.world.live import LiveObj, LiveState, Snapshot
+from worldcoder.world.recording import Where
 from worldcoder.world.values import Action, Obj, Ref, State
-from worldcoder.world.views import After, Before, Reads
+from worldcoder.world.views import Backdrop, Reads, View, backdrop
+
+Verdict = tuple[float, bool, int]
+"""What a reward program says of a step: reward, done, and the open parts of the goal (-1: not counted)."""
 
 
 class TransitionFunction:
@@ -80,58 +84,69 @@ class RewardFunction:
     called each time.
 
     kinds: what the program was seen to read; None if it reads by other ways.
+    counts: whether the open parts of the goal are counted along; set it for a search that asks for them.
     """
 
     def __init__(self, source: str) -> None:
         self._counter = _Counter()
         self._function = load_namespace(source, "reward")["reward"]
         counting = load_namespace(source, "reward")
-        counting["all"] = self._counter.all
+        counting.setdefault("all", self._counter.all)  # a program that defines its own `all` means that one
         self._counting = counting["reward"]
-        self._results: dict[Any, tuple[float, bool]] = {}
-        self._counts: dict[Any, int] = {}
+        self._results: dict[Any, Verdict] = {}
         self.kinds: tuple[str, ...] | None = ()
+        self.counts = False
         self._reads_action = _reads_argument(self._function, 1)
 
     def __call__(self, live: LiveState, action: Action) -> tuple[float, bool]:
         """Reward and done of the step that was just made and settled; raises ProgramError."""
-        if self.kinds is None or live.has_references:
-            return self.fresh(live, action)
-        key = (self.relevant(action), live.fingerprint(self.kinds))
+        reward, done, _ = self.verdict(live, action)
+        return reward, done
+
+    def fresh(self, live: LiveState, action: Action) -> tuple[float, bool]:
+        """The same, computed anew whatever is remembered."""
+        reward, done, _ = self.judge(live, live.before(), live.snapshot(), action, Reads())
+        return reward, done
+
+    def verdict(self, live: LiveState, action: Action) -> Verdict:
+        """Reward, done and, if this function `counts`, the open parts of the goal; raises ProgramError."""
+        kinds = self.kinds
+        if kinds is None:
+            return self.judge(live, live.before(), live.snapshot(), action, Reads())
+        key = (self.relevant(action), live.fingerprint(kinds))
         found = self._results.get(key)
-        if found is None:
-            kinds = self.kinds
-            found = self.fresh(live, action)
+        if found is None or (self.counts and found[2] < 0):
+            found = self.judge(live, live.before(), live.snapshot(), action, Reads())
             if self.kinds is kinds:
                 self._results[key] = found
         return found
 
-    def fresh(self, live: LiveState, action: Action) -> tuple[float, bool]:
-        """The same, computed anew whatever is remembered."""
-        match self._run(self._function, live, action):
-            case (bool() | int() | float() as reward, bool() | int() as done) if reward == reward:
-                return float(reward), bool(done)
-            case result:
-                raise ProgramError(f"reward() returned {result!r:.80}; expected (number, bool)")
+    def judge(
+        self,
+        live: LiveState,
+        before: Snapshot,
+        after: Snapshot,
+        action: Action,
+        reads: Reads,
+        standing: Where | None = None,
+    ) -> Verdict:
+        """The same for a step between two kept states, computed anew; notes what is read.
 
-    def unmet(self, live: LiveState, action: Action) -> int:
-        """How many parts of the goal are open: the items that fail in the program's calls of `all`.
-
-        This is the goal count of width search (Lipovetzky & Geffner 2012), read off the program itself: a
-        program that says "all boxes stand on a target" counts the boxes that do not. 0 where it has no such
-        parts.
+        standing: what stands where before the step, if that is known.
+        The open parts are the items that fail in the program's calls of `all`. This is the goal count of
+        width search (Lipovetzky & Geffner 2012), read off the program itself: a program that says "all boxes
+        stand on a target" counts the boxes that do not.
         """
-        key = None
-        if self.kinds is not None and not live.has_references:
-            key = (self.relevant(action), live.fingerprint(self.kinds))
-            if key in self._counts:
-                return self._counts[key]
-        kinds = self.kinds
-        self._counter.failed = 0
-        self._run(self._counting, live, action)
-        if key is not None and self.kinds is kinds:
-            self._counts[key] = self._counter.failed
-        return self._counter.failed
+        behind = backdrop(live)
+        if self.counts:
+            self._counter.failed = 0
+            try:
+                result = self._run(self._counting, behind, before, after, action, reads, standing)
+                return *_checked(result), self._counter.failed
+            except ProgramError:
+                pass  # perhaps at an item that the program itself would not look at
+        result = self._run(self._function, behind, before, after, action, reads, standing)
+        return *_checked(result), 0 if self.counts else -1
 
     def relevant(self, action: Action) -> Any:
         """What of an action the program can tell from that of another; None if it never looks at actions."""
@@ -140,7 +155,6 @@ class RewardFunction:
     def forget(self) -> None:
         """Start anew with another live state: what is remembered holds for one live state only."""
         self._results.clear()
-        self._counts.clear()
         self.kinds = ()
 
     def distrust(self) -> None:
@@ -148,24 +162,37 @@ class RewardFunction:
         self.forget()
         self.kinds = None
 
-    def _run(self, function: Callable[..., Any], live: LiveState, action: Action) -> Any:
-        reads, writes = Reads(), live.writes
+    def _run(
+        self,
+        function: Callable[..., Any],
+        behind: Backdrop,
+        before: Snapshot,
+        after: Snapshot,
+        action: Action,
+        reads: Reads,
+        standing: Where | None,
+    ) -> Any:
         try:
-            result = function(Before(live, reads), action, After(live, reads))
+            result = function(View(behind, before, reads, standing), action, View(behind, after, reads))
         except ProgramError as error:
             raise ProgramError(describe(error)) from None
         except (Exception, SystemExit) as error:
             raise ProgramError(f"the reward program failed: {describe(error)}") from None
-        if live.writes != writes:
-            raise ProgramError("a reward program may not change the state; this one wrote an attribute")
         if self.kinds is not None:
             if reads.everything:
                 self.distrust()
-            elif not reads.kinds <= set(self.kinds):
-                self.kinds = tuple(sorted(reads.kinds | set(self.kinds)))
+            elif not reads.kinds.issubset(self.kinds):
+                self.kinds = tuple(sorted(reads.kinds.union(self.kinds)))
                 self._results.clear()
-                self._counts.clear()
         return result
+
+
+def _checked(result: Any) -> tuple[float, bool]:
+    """What a reward program returned, if it is a reward and done; raises ProgramError."""
+    match result:
+        case (bool() | int() | float() as reward, bool() | int() as done) if reward == reward:
+            return float(reward), bool(done)
+    raise ProgramError(f"reward() returned {result!r:.80}; expected (number, bool)")
 
 
 def _reads_argument(function: Any, index: int) -> bool:

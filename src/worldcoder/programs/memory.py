@@ -21,11 +21,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from worldcoder.errors import ProgramError
-from worldcoder.programs.functions import RewardFunction, TransitionFunction
+from worldcoder.programs.functions import RewardFunction, TransitionFunction, Verdict
 from worldcoder.world.live import LiveState, Snapshot, part_of
 from worldcoder.world.objects import Version
 from worldcoder.world.recording import Where, start_recording, stop_recording, where
 from worldcoder.world.values import Action
+from worldcoder.world.views import Reads
 
 Node = tuple[int, Snapshot]
 """A state during a search: its hash and the versions of its objects."""
@@ -41,6 +42,8 @@ REST = 5_000
 """Nodes for which the program runs by itself when the memory did not pay, before it is tried again."""
 LEAVES = 200_000
 """Paths that are kept at most; the memory starts over beyond that."""
+NO_REWARD: Verdict = (0.0, False, 0)
+"""The verdict where there is no reward program."""
 VERIFY = 1_000
 """One in so many remembered steps is computed again."""
 
@@ -92,6 +95,7 @@ class Memory:
         self._judge_at = GLANCE
         self._calls = self._misses = self._whole = 0
         self._resting = 0
+        self._verdict = NO_REWARD
         self.crashed = 0
         self.last_error: str | None = None
         self._clear()
@@ -109,14 +113,13 @@ class Memory:
         self._kinds = None if self._reward is None else self._reward.kinds
         self._parts = _Parts(self._kinds or ())
         self._shares: dict[Any, int] = {}
-        self._results: dict[int, dict[int, tuple[float, bool]]] = {}
-        self._counts: dict[tuple[int, int], int] = {}
+        self._results: dict[int, dict[int, Verdict]] = {}
 
     # ── whether it pays ──────────────────────────────────────────────────────────────────────────────────
 
     def pays(self) -> bool:
         """Whether to ask the memory for the next node; False while running the program is faster."""
-        if not self._trusted or self._live.has_references:
+        if not self._trusted:
             return False
         if self._resting:
             self._resting -= 1
@@ -139,16 +142,19 @@ class Memory:
         """The steps that leave a node, as `planning.Model.successors`."""
         total, snapshot = node
         self._snapshot = snapshot = self._live.padded(snapshot)
+        if self._live.has_references:
+            total = self._live.hash_of(snapshot)  # objects may have been told apart since
         self._total = total
         self._where: Where | None = None
         self._before: int | None = None
+        self._kept: tuple[Leaf, Node] | None = None
         standing: Where = {}
         if actions is not self._actions:
             self._actions = actions
             self._tries = [self._roots.setdefault(action, {}) for action in actions]
         tries, reward, kinds = self._tries, self._reward, self._kinds
-        results: dict[int, tuple[float, bool]] = {}
-        gained: tuple[float, bool] | None = (0.0, False)
+        results: dict[int, Verdict] = {}
+        gained: Verdict | None = NO_REWARD
         calls = self._calls
         self._calls = calls + len(actions)
         verify = -1 if calls // VERIFY == self._calls // VERIFY else calls % len(actions)
@@ -169,7 +175,7 @@ class Memory:
                     self._actions, kinds = actions, self._kinds
                     self._snapshot = snapshot = self._live.padded(snapshot)
                     self._total = total = self._live.hash_before
-                    self._where = self._before = None
+                    self._where = self._before = self._kept = None
             self._leaf = leaf
             if leaf.error is not None:
                 self.crashed += 1
@@ -192,15 +198,15 @@ class Memory:
                     finally:
                         kinds = self._kinds
             assert gained is not None
+            self._verdict = gained
             yield action, total + leaf.delta, gained[0], gained[1]
 
     def keep(self) -> Node:
         """The node after the current step."""
         leaf = self._leaf
-        after = list(self._live.padded(self._snapshot))
-        for version in leaf.writes:
-            after[version.obj._place] = version
-        return self._total + leaf.delta, tuple(after)
+        if self._kept is None or self._kept[0] is not leaf:
+            self._kept = leaf, (self._total + leaf.delta, self._after(self._snapshot, leaf))
+        return self._kept[1]
 
     def atoms(self) -> list[int]:
         """A number for what each object that can change is after the current step."""
@@ -211,24 +217,12 @@ class Memory:
         return [v.z for v in self._leaf.writes if v.z]
 
     def unmet(self) -> int:
-        """How many parts of the goal are open after the current step; 0 if the reward program fails."""
-        if self._reward is None:
-            return 0
-        key = None
-        if self._kinds is not None and self._kinds is self._reward.kinds and self._before is not None:
-            key = self._before, self._share(self._leaf)
-            if key in self._counts:
-                return self._counts[key]
-        try:
-            self._perform(self._snapshot, self._leaf)
-            count = self._reward.unmet(self._live, self._leaf.action)
-        except ProgramError:
-            return 0
-        finally:
-            self._live.undo()
-        if key is not None and self._kinds is self._reward.kinds:
-            self._counts[key] = count
-        return count
+        """How many parts of the goal are open after the current step."""
+        if self._verdict[2] < 0:
+            assert self._reward is not None
+            self._reward.counts = True
+            self._verdict = self._compute_reward(self._snapshot, self._leaf)
+        return self._verdict[2]
 
     # ── inside ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -244,7 +238,7 @@ class Memory:
             error = str(caught)
         finally:
             stop_recording(recording)
-        asked, whole = tuple(recording.asked), recording.whole
+        asked, whole = recording.asked, recording.whole
         leaf = Leaf(action, (), 0, error)
         if error is None:
             try:
@@ -254,6 +248,8 @@ class Memory:
             else:
                 writes = tuple(live.changes)
                 leaf = Leaf(action, writes, total - live.hash_before, None)
+        if live.has_references and live.lost():  # which is an error where something refers to it
+            asked.update(dict.fromkeys(live.referring()))
         live.undo()
         if remembered is not None:
             if (remembered.writes, remembered.error) != (leaf.writes, leaf.error):
@@ -261,10 +257,10 @@ class Memory:
                 self._clear()
             return leaf
         self._misses += 1
-        if live.generation != self._generation or live.has_references:
+        if live.generation != self._generation:
             self._clear()  # what was learned about the places of a snapshot is out of date
         elif not whole and self._trusted:
-            self._insert(self._roots.setdefault(action, {}), asked, snapshot, leaf)
+            self._insert(self._roots.setdefault(action, {}), tuple(asked), snapshot, leaf)
             self._leaves += 1
         self._whole += whole
         return leaf
@@ -297,22 +293,21 @@ class Memory:
             leaf.share = self._shares.setdefault((relevant, delta), len(self._shares))
         return leaf.share  # type: ignore[no-any-return]
 
-    def _perform(self, snapshot: Snapshot, leaf: Leaf) -> None:
-        """Make the live state stand at the step."""
-        self._live.restore(snapshot)
-        self._live.advance(leaf.writes)
+    def _after(self, snapshot: Snapshot, leaf: Leaf) -> Snapshot:
+        """The state that a step leads to."""
+        after = list(self._live.padded(snapshot))
+        for version in leaf.writes:
+            after[version.obj._place] = version
+        return tuple(after)
 
-    def _compute_reward(self, snapshot: Snapshot, leaf: Leaf) -> tuple[float, bool]:
+    def _compute_reward(self, snapshot: Snapshot, leaf: Leaf) -> Verdict:
         """Call the reward program, and remember what it said; raises ProgramError."""
         reward, live = self._reward, self._live
         assert reward is not None
         if reward.kinds is None:
             return self._trace_reward(snapshot, leaf)
-        try:
-            self._perform(snapshot, leaf)
-            result = reward.fresh(live, leaf.action)
-        finally:
-            live.undo()
+        before = live.padded(snapshot)
+        result = reward.judge(live, before, self._after(before, leaf), leaf.action, Reads(), self._where)
         if reward.kinds is not self._kinds:
             self._follow_kinds()
             self._before = None
@@ -320,29 +315,23 @@ class Memory:
             self._results[self._before][self._share(leaf)] = result
         return result
 
-    def _trace_reward(self, snapshot: Snapshot, leaf: Leaf) -> tuple[float, bool]:
+    def _trace_reward(self, snapshot: Snapshot, leaf: Leaf) -> Verdict:
         """The same for a program that reads by other ways than kinds: by the questions it asks."""
+        reward, live = self._reward, self._live
+        assert reward is not None
         step = leaf.rewards.get(None)
-        standing = self._where or {}
         while step.__class__ is tuple:
             question, answers = step
             if question < 0 and self._where is None:
-                standing = self._where = where(snapshot)
-            step = answers.get(snapshot[question] if question >= 0 else standing.get(question))
-        if step is not None:
+                self._where = where(snapshot)
+            step = answers.get(snapshot[question] if question >= 0 else (self._where or {}).get(question))
+        if step is not None and (step[0][2] >= 0 or not reward.counts):
             return step[0]  # type: ignore[no-any-return]
-        reward, live = self._reward, self._live
-        assert reward is not None
-        try:
-            self._perform(snapshot, leaf)
-            recording = start_recording(live)
-            try:
-                result = reward.fresh(recording, leaf.action)
-            finally:
-                stop_recording(recording)
-        finally:
-            live.undo()
-        if not recording.whole and live.generation == self._generation and self._trusted:
-            self._insert(leaf.rewards, tuple(recording.asked), snapshot, [result])
+        reads, before = Reads(questions=True), live.padded(snapshot)
+        result = reward.judge(live, before, self._after(before, leaf), leaf.action, reads, self._where)
+        if step is not None:
+            step[0] = result
+        elif not reads.whole and live.generation == self._generation and self._trusted:
+            self._insert(leaf.rewards, tuple(reads.asked or ()), snapshot, [result])
             self._leaves += 1
         return result

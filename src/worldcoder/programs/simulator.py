@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from worldcoder.errors import ProgramError
-from worldcoder.programs.functions import RewardFunction, TransitionFunction
+from worldcoder.programs.functions import RewardFunction, TransitionFunction, Verdict
 from worldcoder.programs.memory import Memory, Node
 from worldcoder.world.live import LiveState
 from worldcoder.world.values import Action, State
@@ -55,6 +55,7 @@ class Simulator:
         self._memory = Memory(live, transition, reward) if remember else None
         self._remembered = False  # whether the current step is the memory's
         self._action: Action | None = None
+        self._verdict: Verdict = (0.0, False, 0)
         self._crashed = 0
         self._last_error: str | None = None
         if reward is not None:
@@ -92,7 +93,7 @@ class Simulator:
                 transition(live, action)
                 self._key = key = live.settle()
                 if reward is not None:
-                    gained, done = reward(live, action)
+                    self._verdict = gained, done, _ = reward.verdict(live, action)
             except ProgramError as error:
                 self._crashed += 1
                 self._last_error = str(error)
@@ -120,15 +121,15 @@ class Simulator:
         return [v.z for v in self._live.changes if v.z]
 
     def unmet(self) -> int:
-        """How many parts of the goal are open, by the reward program; 0 if it fails."""
+        """How many parts of the goal are open, by the reward program; 0 where it has none."""
         if self._remembered and self._memory is not None:
             return self._memory.unmet()
         if self._reward is None or self._action is None:
             return 0
-        try:
-            return self._reward.unmet(self._live, self._action)
-        except ProgramError:
-            return 0
+        if self._verdict[2] < 0:
+            self._reward.counts = True
+            self._verdict = self._reward.verdict(self._live, self._action)
+        return self._verdict[2]
 
     def replay(self, actions: Sequence[Action]) -> list[tuple[float, bool]]:
         """Reward and done of each action from the start, computed with nothing remembered."""

@@ -34,7 +34,7 @@ from worldcoder.world.objects import (
     set_version,
 )
 from worldcoder.world.slots import Slots
-from worldcoder.world.values import Obj, Ref, State
+from worldcoder.world.values import Obj, Ref, State, part_of_state
 
 __all__ = ["LiveObj", "LiveState", "Snapshot"]
 
@@ -147,19 +147,9 @@ class LiveState(Slots):
         total = self._hash
         changes: list[Version] = []
         if log:
-            irregular, known = self._irregular, len(self._identified)
+            known = len(self._identified)
             for obj in {entry[0]: None for entry in log}:
-                if obj._alive:
-                    values = obj.__dict__
-                    row = self._row_of(values) if irregular else tuple(values.values())
-                    try:
-                        version = obj._versions.get(row)
-                    except TypeError:
-                        raise self._bad_value(obj) from None
-                    if version is None:
-                        version = self._meet(obj)
-                else:
-                    version = obj._gone
+                version = self._now(obj) if obj._alive else obj._gone
                 old = obj._version
                 if version is not old:
                     changes.append(version)
@@ -305,28 +295,22 @@ class LiveState(Slots):
         """What differs since the last `restore`, as of `settle`: the new versions."""
         return self._changes
 
-    def values_before(self) -> dict[LiveObj, dict[str, Any] | None]:
-        """What each changed object was at the last `restore`, with those that refer to them; None: absent."""
-        before = {v.obj: v.obj._version.values for v in self._changes}
-        if self.has_references and before:
-            reached = list(before)
-            while reached:
-                target = reached.pop()
-                for obj in LiveState.__iter__(self):
-                    if obj not in before and any(v is target for v in obj.__dict__.values()):
-                        before[obj] = obj.__dict__
-                        reached.append(obj)
-        return before
+    def before(self) -> Snapshot:
+        """The state as of the last `restore`."""
+        return tuple([o._version for o in self._dynamic])
+
+    def lost(self) -> bool:
+        """Whether the step that was settled, or failed to, took an object away that was there."""
+        return any(not obj._alive and obj._version.values is not None for obj, _, _ in self._log)
+
+    def referring(self) -> list[int]:
+        """Where snapshots have the objects that ever referred to another one."""
+        return [o._place for o in self._referring]
 
     @property
     def hash_before(self) -> int:
         """The hash of the state as of the last `restore`."""
         return self._hash
-
-    @property
-    def writes(self) -> int:
-        """How many writes were logged since the last `restore` or `undo`."""
-        return len(self._log)
 
     def fingerprint(self, kinds: tuple[str, ...]) -> tuple[int, int]:
         """What the objects of some kinds were before and are after the step that was settled, as numbers."""
@@ -366,6 +350,10 @@ class LiveState(Slots):
 
     def freeze(self) -> State:
         """The current state as a value; raises ProgramError if it is not a well-formed state."""
+        if not any(
+            o._alive and any(isinstance(v, LiveObj) for v in o.__dict__.values()) for o in self._may_refer()
+        ):
+            return self._freeze_plain()
         made: list[Obj] = []
         place = {o: i for i, o in enumerate(LiveState.__iter__(self))}
         for o in place:
@@ -382,6 +370,24 @@ class LiveState(Slots):
             except ValueError as error:
                 raise ProgramError(str(error)) from None
         return State(made)
+
+    def _may_refer(self) -> set[LiveObj]:
+        """The objects that may refer to others now: those that did, and those that were written to."""
+        return {*self._referring, *[entry[0] for entry in self._log]}
+
+    def _freeze_plain(self) -> State:
+        """The same where nothing refers to anything: from parts that are made once for each version."""
+        written = {entry[0] for entry in self._log}
+        parts = []
+        for obj in LiveState.__iter__(self):
+            version = self._now(obj) if obj in written else obj._version
+            part = version.part
+            if part is None:
+                assert version.values is not None
+                values = {a: v for a, v in version.values.items() if a != "kind"}
+                part = version.part = part_of_state(Obj(version.values["kind"], name=obj.name, **values))
+            parts.append(part)
+        return State.of_parts(parts)
 
 
 def part_of(version: Version, kinds: tuple[str, ...]) -> int:

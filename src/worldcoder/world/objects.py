@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from worldcoder.errors import ProgramError
+from worldcoder.world.values import Part
 
 if TYPE_CHECKING:
     from worldcoder.world.live import LiveState
@@ -34,9 +35,11 @@ class Version:
     z: its part of the state's hash, 0 while absent.
     cell: a number below 0 for (x, y), 0 without them.
     fields: the names of its kind's attributes; None if its own are others, or if it is absent.
+    refs: the attributes that refer to other objects, with these.
+    ghost, part: the object as reward programs see it, and as a value; made when they are first needed.
     """
 
-    __slots__ = ("cell", "fields", "kind", "obj", "row", "values", "z")
+    __slots__ = ("cell", "fields", "ghost", "kind", "obj", "part", "refs", "row", "values", "z")
 
     def __init__(
         self, obj: LiveObj, row: Row, values: dict[str, Any] | None, fields: tuple[str, ...] | None, cell: int
@@ -48,6 +51,9 @@ class Version:
         self.fields = fields
         self.cell = cell
         self.z = 0
+        self.refs: tuple[tuple[str, LiveObj], ...] = ()
+        self.ghost: Any = None
+        self.part: Part | None = None
 
 
 class LiveObj:
@@ -116,12 +122,15 @@ class LiveObj:
         raise TypeError("an object cannot be copied without its state; copy the state")
 
     def __repr__(self) -> str:
-        inside = ", ".join(
-            f"{a}={f'@{v.kind}' if isinstance(v, LiveObj) else repr(v)}"
-            for a, v in self.__dict__.items()
-            if a != "kind"
-        )
-        return f"{self.kind}({inside})"
+        return shown(self.__dict__, LiveObj)
+
+
+def shown(values: dict[str, Any], sort: type[Any]) -> str:
+    """An object as text; the objects that it refers to, which are of this sort, by their kinds."""
+    inside = [
+        f"{a}={f'@{v.kind}' if isinstance(v, sort) else repr(v)}" for a, v in values.items() if a != "kind"
+    ]
+    return f"{values['kind']}({', '.join(inside)})"
 
 
 # Writes to these are no writes of a program: they go round __setattr__ and are not logged.

@@ -8,6 +8,7 @@ the version that stands at a place. The entries asked for are noted in order as 
     -1, -2, ...    the versions, if any, at this cell
 
 They describe the state before the call: what a program has written since follows from the answers before.
+Through an object that refers to others a program reaches these as well: they count as asked for with it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,11 @@ class Recording(LiveState):
 
     def at(self, x: Any, y: Any, kind: str | None = None) -> tuple[LiveObj, ...]:
         self.asked[self.cell(x, y)] = None
-        return super().at(x, y, kind)
+        found = super().at(x, y, kind)
+        for o in found:
+            if o._version.refs:
+                self._follow(o)
+        return found
 
     def named(self, name: Any) -> LiveObj | None:
         found = self._by_name.get(name)
@@ -72,6 +77,19 @@ class Recording(LiveState):
         for o in objects:
             if o._place >= 0:
                 self.asked[o._place] = None
+            if o._version.refs:
+                self._follow(o)
+
+    def _follow(self, obj: LiveObj) -> None:
+        """Note all objects that one reaches by references."""
+        reached, last = {obj}, [obj]
+        while last:
+            for _, target in last.pop()._version.refs:
+                if target not in reached:
+                    reached.add(target)
+                    last.append(target)
+                    if target._place >= 0:
+                        self.asked[target._place] = None
 
 
 Recording.__name__ = LiveState.__name__  # what programs and messages see

@@ -51,11 +51,13 @@ class Slots:
         self._stale: set[LiveObj] = set()
         self._irregular: set[LiveObj] = set()
         self._identified: set[LiveObj] = set()
+        self._referring: dict[LiveObj, None] = {}  # the objects that ever referred to another one
         self._changes: list[Version] = []
         self.has_references = False
         self.generation = 0
         self._hash = 0
         self._sums: dict[tuple[str, ...], tuple[int, int]] = {}
+        self.backdrop: Any = None
 
     def _new_slot(self, kind: str, name: str | None, attributes: Any, *, absent: bool = False) -> LiveObj:
         obj = LiveObj.__new__(LiveObj)
@@ -113,6 +115,12 @@ class Slots:
             version = obj._versions[row] = Version(obj, row, values, fields, self._cell_of(values))
             version.z = self._number(version)
             self._may_be(obj, values["kind"])
+            if self.has_references:
+                version.refs = tuple([(a, v) for a, v in values.items() if isinstance(v, LiveObj)])
+                if version.refs and obj not in self._referring:
+                    self._referring[obj] = None
+                    self._make_dynamic(obj)
+                    self.generation += 1
         return version
 
     def cell(self, x: Any, y: Any) -> int:
@@ -148,6 +156,7 @@ class Slots:
         if obj in self._identified:
             return
         self._identified.add(obj)
+        self.generation += 1
         for version in obj._versions.values():
             number = self._number(version)
             if version is obj._version:
@@ -156,10 +165,20 @@ class Slots:
 
     def _check_references(self) -> None:
         """Raise ProgramError if an object refers to one that is not in the state."""
-        for obj in self._living or self._list_living():
+        for obj in self._referring:
             for attribute, value in obj.__dict__.items():
-                if isinstance(value, LiveObj) and not value._alive:
+                if obj._alive and isinstance(value, LiveObj) and not value._alive:
                     raise ProgramError(f"{obj.kind}.{attribute} refers to an object that was removed")
+
+    def _now(self, obj: LiveObj) -> Version:
+        """What an object in the state is now; raises ProgramError for a value that no state may hold."""
+        values = obj.__dict__
+        row = self._row_of(values) if self._irregular else tuple(values.values())
+        try:
+            version = obj._versions.get(row)
+        except TypeError:
+            raise self._bad_value(obj) from None
+        return self._meet(obj) if version is None else version
 
     def _bad_value(self, obj: LiveObj) -> ProgramError:
         for attribute, value in obj.__dict__.items():

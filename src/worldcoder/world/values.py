@@ -8,11 +8,12 @@ Attribute values are compared as Python compares them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from worldcoder.errors import ValueFormError
+from worldcoder.world.ties import break_ties
 
 Goal = str
 """A goal is a sentence; what it means is for the reward program to say."""
@@ -132,6 +133,21 @@ def sort_key(value: Any) -> tuple[Any, ...]:
     raise AssertionError(value)
 
 
+Part = tuple[tuple[Any, ...], Obj, tuple[Any, ...]]
+"""An object that refers to nothing: its place in the canonical order, itself, its part of a state's key."""
+
+
+def part_of_state(o: Obj) -> Part:
+    """What a state needs to know of an object that refers to nothing."""
+    fields = sorted(o.attributes.items(), key=_first)
+    order = o.kind, o.name or "", tuple([(attribute, sort_key(value)) for attribute, value in fields])
+    return order, o, (o.kind, o.name, tuple(fields))
+
+
+def _first(items: tuple[Any, ...]) -> Any:
+    return items[0]
+
+
 class State:
     """An immutable set of objects, compared and hashed up to the renaming of objects that have no name.
 
@@ -148,6 +164,19 @@ class State:
         self.objects, self._key = _canonical(tuple(objects))
         self._hash: int | None = None
         self._by_name: dict[str, Obj] | None = None
+
+    @classmethod
+    def of_parts(cls, parts: list[Part]) -> State:
+        """The state of objects that are known to be well-formed, made without looking into them.
+
+        No two parts may hold the same Obj, or objects of one name.
+        """
+        parts.sort(key=_first)
+        state = cls.__new__(cls)
+        state.objects = tuple([part[1] for part in parts])
+        state._key = tuple([part[2] for part in parts])
+        state._hash = state._by_name = None
+        return state
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
@@ -290,7 +319,7 @@ def _canonical(objects: tuple[Obj, ...]) -> tuple[tuple[Obj, ...], tuple[Any, ..
 
     order = sorted(range(len(objects)), key=plain.__getitem__)
     if any(edges):
-        order = _break_ties(plain, edges, order)
+        order = break_ties(plain, edges, order)
     rank = {old: new for new, old in enumerate(order)}
     result = tuple(_resolved(objects[old], edges[old], rank, objects, by_name, position) for old in order)
     key = tuple(
@@ -331,57 +360,6 @@ def _resolved(
             target = _target(o, attribute, value, by_name, position, len(objects))
             changes[attribute] = Ref(objects[target].name or "")
     return o.replace(**changes) if changes else o
-
-
-def _break_ties(
-    plain: Sequence[tuple[Any, ...]], edges: Sequence[dict[str, int]], order: Sequence[int]
-) -> list[int]:
-    """Order unnamed objects that look alike by what refers to them and what they refer to.
-
-    Colour refinement; where it leaves ties among objects that take part in references, each member of the
-    first tie is tried in turn and the smallest result taken (individualisation, as in McKay's nauty).
-    """
-    involved = {t for out in edges for t in out.values()} | {i for i, out in enumerate(edges) if out}
-    incoming: dict[int, list[tuple[str, int]]] = {}
-    for i, out in enumerate(edges):
-        for attribute, target in out.items():
-            incoming.setdefault(target, []).append((attribute, i))
-
-    def refine(colour: list[int]) -> list[int]:
-        while True:
-            signature = [
-                (
-                    colour[i],
-                    tuple(sorted((a, colour[t]) for a, t in edges[i].items())),
-                    tuple(sorted((a, colour[s]) for a, s in incoming.get(i, ()))),
-                )
-                for i in range(len(colour))
-            ]
-            rank = {s: r for r, s in enumerate(sorted(set(signature)))}
-            new = [rank[s] for s in signature]
-            if len(rank) == len(set(colour)):
-                return new
-            colour = new
-
-    def form(colour: list[int]) -> tuple[Any, ...]:
-        return tuple(
-            sorted((colour[i], tuple(sorted((a, colour[t]) for a, t in edges[i].items()))) for i in involved)
-        )
-
-    def settle(colour: list[int]) -> list[int]:
-        colour = refine(colour)
-        classes: dict[int, list[int]] = {}
-        for i in sorted(involved):
-            classes.setdefault(colour[i], []).append(i)
-        tie = next((members for c, members in sorted(classes.items()) if len(members) > 1), None)
-        if tie is None:
-            return colour
-        tried = [settle([2 * c + (i != chosen) for i, c in enumerate(colour)]) for chosen in tie]
-        return min(tried, key=form)
-
-    ranks = {p: r for r, p in enumerate(sorted(set(plain)))}
-    colour = settle([ranks[p] for p in plain])
-    return sorted(order, key=colour.__getitem__)
 
 
 # ── actions and transitions ──────────────────────────────────────────────────────────────────────────────

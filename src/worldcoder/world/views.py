@@ -1,8 +1,8 @@
-"""Two sides of one step, as a reward program sees them: the state before and the state after.
+"""The two sides of one step, as a reward program sees them: a `View` of the state before, one of that after.
 
-Only one live state exists, and it stands at the state after. `After` reads it as it is; `Before` shows the
-objects that the step changed as they were. Both note which kinds were read, so that a reward can be reused
-while none of these kinds changes.
+A view reads a snapshot, wherever the live state stands, and hands out ghosts: objects that can be read and
+not written. The ghost of a version is made once, so that a view costs next to nothing. What a program reads
+is noted in `Reads`, so that a reward can be reused while nothing that was read differs.
 """
 
 from __future__ import annotations
@@ -11,68 +11,30 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from worldcoder.errors import ProgramError
-from worldcoder.world.live import LiveObj, LiveState
+from worldcoder.world.live import LiveObj, LiveState, Snapshot
+from worldcoder.world.objects import Version, shown
+from worldcoder.world.recording import Where, where
 
 
 class Reads:
-    """Which kinds were read since this was made; `everything` when that cannot be told by kind."""
+    """What was read since this was made.
 
-    __slots__ = ("everything", "kinds")
+    kinds: of the objects that were read, or looked for. everything: something was read that cannot be told by
+    kind. asked: the same as the questions of `worldcoder.world.recording`, about the state before the step;
+    None where they are not noted. whole: something was read that depends on all objects.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("asked", "everything", "kinds", "whole")
+
+    def __init__(self, *, questions: bool = False) -> None:
         self.kinds: set[str] = set()
         self.everything = False
-
-
-class After:
-    """The state after a step."""
-
-    __slots__ = ("_live", "_reads")
-
-    def __init__(self, live: LiveState, reads: Reads) -> None:
-        self._live = live
-        self._reads = reads
-
-    def all(self, kind: str) -> tuple[LiveObj, ...]:
-        """Every object of a kind."""
-        self._reads.kinds.add(kind)
-        return self._live.all(kind)
-
-    def one(self, kind: str) -> LiveObj:
-        """The only object of a kind; raises ProgramError when there is none or more than one."""
-        self._reads.kinds.add(kind)
-        return self._live.one(kind)
-
-    def at(self, x: Any, y: Any, kind: str | None = None) -> tuple[LiveObj, ...]:
-        """The objects whose x and y are these, of one kind if given."""
-        if kind is None:
-            self._reads.everything = True
-        else:
-            self._reads.kinds.add(kind)
-        return self._live.at(x, y, kind)
-
-    def named(self, name: Any) -> LiveObj | None:
-        """The object with this name, or None."""
-        self._reads.everything = True
-        return self._live.named(name)
-
-    def __iter__(self) -> Iterator[LiveObj]:
-        self._reads.everything = True
-        return iter(self._live)
-
-    def __len__(self) -> int:
-        self._reads.everything = True
-        return len(self._live)
-
-    def add(self, kind: str, **attributes: Any) -> LiveObj:
-        raise ProgramError("a reward program may not change the state; it called add")
-
-    def remove(self, obj: LiveObj) -> None:
-        raise ProgramError("a reward program may not change the state; it called remove")
+        self.asked: dict[int, None] | None = {} if questions else None
+        self.whole = False
 
 
 class Ghost:
-    """An object as it was before the step. Attributes read as on any object; it cannot be written."""
+    """An object as it is in one state. Attributes read as on any object; it cannot be written."""
 
     __slots__ = ("__dict__", "_of", "name")
 
@@ -84,65 +46,140 @@ class Ghost:
     def __setattr__(self, attribute: str, value: Any) -> None:
         raise ProgramError(f"a reward program may not change the state; it wrote {attribute}")
 
+    def __delattr__(self, attribute: str) -> None:
+        raise ProgramError(f"a reward program may not change the state; it deleted {attribute}")
+
     def __eq__(self, other: object) -> bool:
         """An object before and the same object after are one object."""
-        return other is self or other is self._of or (isinstance(other, Ghost) and other._of is self._of)
+        return other is self or (isinstance(other, Ghost) and other._of is self._of)
 
     def __hash__(self) -> int:
         return hash(self._of)
 
+    def __repr__(self) -> str:
+        return shown(self.__dict__, Ghost)
+
     if TYPE_CHECKING:
         kind: str
+        name: str | None
         _of: LiveObj
 
         def __getattr__(self, attribute: str) -> Any: ...
 
 
-class Before:
-    """The state before a step."""
+Place = tuple[Any, Any]
 
-    __slots__ = ("_ghosts", "_kinds", "_live", "_reads", "_standing")
 
-    def __init__(self, live: LiveState, reads: Reads) -> None:
+class Backdrop:
+    """What never changed in a live state, prepared for views; out of date with the next generation."""
+
+    def __init__(self, live: LiveState) -> None:
+        self.live = live
+        self.generation = live.generation
+        self.members = _Members(live)
+        self.standing = _Standing(self.members)
+        self._fixed: dict[Place, tuple[Ghost, ...]] | None = None
+
+    @property
+    def fixed(self) -> dict[Place, tuple[Ghost, ...]]:
+        """The objects that never changed, by place."""
+        if self._fixed is None:
+            still = [o for o in self.live._slots if o._place < 0]
+            self._fixed = _by_place([_ghost_of(o._version) for o in still])
+        return self._fixed
+
+
+class _Members(dict[str, tuple[tuple[Ghost, ...], tuple[int, ...]]]):
+    """By kind: the objects that never changed, and where snapshots have those that can be of the kind."""
+
+    def __init__(self, live: LiveState) -> None:
+        super().__init__()
         self._live = live
+
+    def __missing__(self, kind: str) -> tuple[tuple[Ghost, ...], tuple[int, ...]]:
+        slots = sorted(self._live._once_of_kind.get(kind, ()), key=lambda o: o._slot)
+        still = tuple([_ghost_of(o._version) for o in slots if o._place < 0])
+        found = self[kind] = still, tuple([o._place for o in slots if o._place >= 0])
+        return found
+
+
+class _Standing(dict[str | None, dict[Place, tuple[Ghost, ...]] | None]):
+    """By kind: its objects by place; None where some can change."""
+
+    def __init__(self, members: _Members) -> None:
+        super().__init__()
+        self._members = members
+
+    def __missing__(self, kind: str | None) -> dict[Place, tuple[Ghost, ...]] | None:
+        found = None
+        if kind is not None:
+            still, places = self._members[kind]
+            found = None if places else _by_place(still)
+        self[kind] = found
+        return found
+
+
+def _ghost_of(version: Version) -> Ghost:
+    """The ghost of a version that refers to nothing."""
+    ghost: Ghost | None = version.ghost
+    if ghost is None:
+        assert version.values is not None and not version.refs
+        ghost = version.ghost = Ghost(version.obj, version.values)
+    return ghost
+
+
+def _by_place(ghosts: Iterable[Ghost]) -> dict[Place, tuple[Ghost, ...]]:
+    found: dict[Place, tuple[Ghost, ...]] = {}
+    for ghost in ghosts:
+        x = ghost.__dict__.get("x")
+        if x is not None:
+            place = x, ghost.__dict__.get("y")
+            found[place] = (*found.get(place, ()), ghost)
+    return found
+
+
+def backdrop(live: LiveState) -> Backdrop:
+    """The backdrop of a live state as it is known now."""
+    found: Backdrop | None = live.backdrop
+    if found is None or found.generation != live.generation:
+        found = live.backdrop = Backdrop(live)
+    return found
+
+
+class View:
+    """A state that can be read."""
+
+    __slots__ = ("_backdrop", "_made", "_reads", "_snapshot", "_standing", "_where")
+
+    def __init__(
+        self, behind: Backdrop, snapshot: Snapshot, reads: Reads, standing: Where | None = None
+    ) -> None:
+        """snapshot: padded. standing: what stands where in it, if that is known."""
+        self._backdrop = behind
+        self._snapshot = snapshot
         self._reads = reads
-        self._standing: list[Ghost] = []  # the objects that changed and were there
-        self._kinds: set[str] = set()  # what the objects that changed were and are
-        self._ghosts = self._changed()
-
-    def _changed(self) -> dict[LiveObj, Ghost | None]:
-        """Each object that differs, as it was; None for one that was created."""
-        ghosts: dict[LiveObj, Ghost | None] = {}
-        for obj, values in self._live.values_before().items():
-            self._kinds.add(obj.kind)
-            if values is None:
-                ghosts[obj] = None
-            else:
-                self._kinds.add(values["kind"])
-                ghost = ghosts[obj] = Ghost(obj, values)
-                self._standing.append(ghost)
-        if self._live.has_references:
-            for ghost in self._standing:
-                for attribute, value in ghost.__dict__.items():
-                    if isinstance(value, LiveObj):
-                        ghost.__dict__[attribute] = ghosts.get(value) or value
-        return ghosts
-
-    def _as_before(self, now: Iterable[LiveObj], ghosts: Iterable[Ghost]) -> tuple[Any, ...]:
-        """These objects without those that changed, and these ghosts, in the order of their slots."""
-        found: list[Any] = [o for o in now if o not in self._ghosts]
-        found.extend(ghosts)
-        found.sort(key=_slot)
-        return tuple(found)
+        self._standing = behind.standing
+        self._where = standing
+        self._made: dict[Version, Ghost] | None = None  # the ghosts of versions that refer to others
 
     def all(self, kind: str) -> tuple[Any, ...]:
         """Every object of a kind."""
-        self._reads.kinds.add(kind)
-        now = self._live.all(kind)
-        if kind not in self._kinds:
-            return now
-        ghosts = [g for g in self._standing if g.kind == kind]
-        return self._as_before(now, ghosts)
+        reads, snapshot = self._reads, self._snapshot
+        reads.kinds.add(kind)
+        still, places = self._backdrop.members[kind]
+        if not places:
+            return still
+        if reads.asked is not None:
+            reads.asked.update(dict.fromkeys(places))
+        found = []
+        for place in places:
+            version = snapshot[place]
+            if version.kind == kind:
+                found.append(version.ghost or self._ghost(version))
+        if still:
+            found.extend(still)
+            found.sort(key=_slot)
+        return tuple(found)
 
     def one(self, kind: str) -> Any:
         """The only object of a kind; raises ProgramError when there is none or more than one."""
@@ -153,35 +190,41 @@ class Before:
 
     def at(self, x: Any, y: Any, kind: str | None = None) -> tuple[Any, ...]:
         """The objects whose x and y are these, of one kind if given."""
+        reads = self._reads
         if kind is None:
-            self._reads.everything = True
+            reads.everything = True
         else:
-            self._reads.kinds.add(kind)
-        now = self._live.at(x, y, kind)
-        if (kind is not None and kind not in self._kinds) or x is None:
-            return now
-        ghosts = []
-        for ghost in self._standing:
-            values = ghost.__dict__
-            if (kind is None or values["kind"] == kind) and values.get("x") == x and values.get("y") == y:
-                ghosts.append(ghost)
-        if not ghosts and self._ghosts.keys().isdisjoint(now):
-            return now
-        return self._as_before(now, ghosts)
+            reads.kinds.add(kind)
+        standing = self._standing[kind]
+        if standing is not None:
+            return standing.get((x, y), ())
+        live = self._backdrop.live
+        if reads.asked is not None:
+            reads.asked[live.cell(x, y)] = None
+        if self._where is None:
+            self._where = where(self._snapshot)
+        here = self._where.get(live._cells.get((x, y), 0))
+        fixed = self._backdrop.fixed.get((x, y), ())
+        versions = () if here is None else here if isinstance(here, tuple) else (here,)
+        found = [g for g in fixed if kind is None or g.kind == kind]
+        found += [v.ghost or self._ghost(v) for v in versions if kind is None or v.kind == kind]
+        if len(found) > 1:
+            found.sort(key=_slot)
+        return tuple(found)
 
     def named(self, name: Any) -> Any:
         """The object with this name, or None."""
         self._reads.everything = True
-        now = self._live.named(name)
-        ghosts = [g for g in self._standing if g.name == name and name is not None]
-        return next(iter(self._as_before(() if now is None else (now,), ghosts)), None)
+        obj = self._backdrop.live._by_name.get(name)
+        return None if obj is None else self._look(obj)
 
     def __iter__(self) -> Iterator[Any]:
-        self._reads.everything = True
-        return iter(self._as_before(self._live, self._standing))
+        self._reads.everything = self._reads.whole = True
+        seen = [self._look(o) for o in self._backdrop.live._slots]
+        return iter([ghost for ghost in seen if ghost is not None])
 
     def __len__(self) -> int:
-        return len(tuple(iter(self)))
+        return len(list(iter(self)))
 
     def add(self, kind: str, **attributes: Any) -> LiveObj:
         raise ProgramError("a reward program may not change the state; it called add")
@@ -189,6 +232,35 @@ class Before:
     def remove(self, obj: Any) -> None:
         raise ProgramError("a reward program may not change the state; it called remove")
 
+    def _look(self, obj: LiveObj) -> Ghost | None:
+        """An object as it is in this state, None if it is not there."""
+        version = obj._version
+        if obj._place >= 0:
+            version = self._snapshot[obj._place]
+            if self._reads.asked is not None:
+                self._reads.asked[obj._place] = None
+        if version.values is None:
+            return None
+        return version.ghost or self._ghost(version)
 
-def _slot(obj: LiveObj | Ghost) -> int:
-    return obj._of._slot if isinstance(obj, Ghost) else obj._slot
+    def _ghost(self, version: Version) -> Ghost:
+        """The ghost of a version; what it refers to counts as read."""
+        if not version.refs:
+            return _ghost_of(version)
+        if self._made is None:
+            self._made = {}
+        ghost = self._made.get(version)
+        if ghost is None:
+            assert version.values is not None
+            ghost = self._made[version] = Ghost(version.obj, version.values)
+            for attribute, target in version.refs:
+                other = self._look(target)
+                if other is None:
+                    raise ProgramError(f"{version.kind}.{attribute} refers to an object that was removed")
+                self._reads.kinds.add(other.kind)
+                ghost.__dict__[attribute] = other
+        return ghost
+
+
+def _slot(ghost: Ghost) -> int:
+    return ghost._of._slot
