@@ -43,7 +43,7 @@ STATEMENTS = [
     'load = getattr(me, "carries", None)\n    if load is not None and load.x > 2: me.x = load.x',
     'load = getattr(me, "carries", None)\n    if load is not None and getattr(load, "open", False): me.x = 0',
     'load = getattr(me, "carries", None)\n    if load is not None: state.remove(load); me.carries = None',
-    'for o in state.all("Door"):\n        o.near = next(iter(state.at(o.x + 1, 0, "Box")), None)',
+    'for o in state.all("Door"):\n        o.near = me if o.x == me.x + 1 else None',
     'for o in state.at(me.x, 0, "Door"):\n        if getattr(o, "near", None): o.near.x = 0',
 ]
 REWARDS = [
