@@ -402,9 +402,11 @@ class Dynamics:
 
 _NOVEL = frozenset({
     "action", "heads", "heads not", "at", "at.", "empty", "kind", "outside", "value", "not value", "any", "is", "same",
-    "arg",
+    "arg", "with", "beside",
 })  # fmt: skip
-_PAIRED = frozenset({"at", "at.", "empty", "value", "not value", "kind", "is", "any"})
+_PAIRED = frozenset({
+    "at", "at.", "empty", "value", "not value", "kind", "is", "any", "with", "beside",
+})  # fmt: skip
 
 
 def _is_near(literal: Literal, most: int) -> bool:

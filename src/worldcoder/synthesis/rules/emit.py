@@ -180,6 +180,12 @@ class Writer:
             case ("becomes", attribute):
                 self.next_values.add(attribute)
                 return f"next_{attribute} is {self.this}"
+            case ("with", term):
+                return f"{self.use('together')}({self.me}, {self.object(term)})"
+            case ("beside", term):
+                return f"{self.use('near')}({self.me}, {self.object(term)})"
+            case ("apart", term):
+                return f"{self.use('apart')}({self.me}, {self.object(term)})"
             case ("near",):
                 return f"{self.use('near')}({self.me}, {self.this})"
         raise AssertionError(literal)

@@ -93,7 +93,10 @@ def _conditions_on_the_way(
     """What may have to hold while the agent is somewhere: of kinds that the goal names, values that change."""
     for kind, attribute in vocabulary.changing:
         if kind != vocabulary.avatar and words(kind) & tokens and attribute not in (PLACE, KIND):
-            for value in vocabulary.values.get((kind, attribute), ()):
+            known = dict.fromkeys(vocabulary.values.get((kind, attribute), ()))
+            if any(isinstance(value, bool) for value in known):
+                known.update({True: None, False: None})
+            for value in known:
                 if isinstance(value, bool | str):
                     yield ("is", kind, attribute, value), words(kind)
         elif kind == vocabulary.avatar:

@@ -151,10 +151,27 @@ def differs(obj, attribute, value):
     """Whether an object has the attribute, with another value."""
     return get(obj, attribute) is not ... and get(obj, attribute) != value
 ''',
+    "distance": '''
+def distance(a, b):
+    """How many steps two objects are apart; None where one of them has no place."""
+    if None in (getattr(a, "x", None), getattr(b, "x", None)):
+        return None
+    return abs(a.x - b.x) + abs(a.y - b.y)
+''',
     "near": '''
 def near(a, b):
     """Whether two objects are one step apart."""
-    return None not in (a.x, b.x) and abs(a.x - b.x) + abs(a.y - b.y) == 1
+    return distance(a, b) == 1
+''',
+    "together": '''
+def together(a, b):
+    """Whether two objects are in one place."""
+    return distance(a, b) == 0
+''',
+    "apart": '''
+def apart(a, b):
+    """Whether two objects are more than one step apart."""
+    return (distance(a, b) or 0) > 1
 ''',
     "count_on": '''
 def count_on(state, kind, other):
@@ -173,6 +190,9 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "inside": ("bounds",),
     "outside": ("inside", "bounds"),
     "slide": ("free", "passable", "inside", "bounds", "place_of"),
+    "near": ("distance",),
+    "together": ("distance",),
+    "apart": ("distance",),
     "distinct": ("is_object",),
     "alike": ("is_object", "get"),
     "unlike": ("is_object", "get"),

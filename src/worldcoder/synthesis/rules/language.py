@@ -27,7 +27,7 @@ COSTS: Mapping[str, float] = {
     "blocked": 1.9, "free": 1.8, "empty": 2.0, "not empty": 2.2, "here": 1.2, "outside": 1.8,
     "is": 1.6, "not is": 1.9, "value": 2.2, "not value": 2.5, "least": 2.6, "most": 2.6, "kind": 1.4,
     "same": 2.4, "not same": 2.7, "any": 3.0, "none": 3.0, "moves": 2.0, "stays": 2.2, "becomes": 1.5, "near": 2.6,
-    "arg": 2.0,
+    "arg": 2.0, "with": 1.6, "beside": 1.8, "apart": 2.2,
 }  # fmt: skip
 """Description lengths in nats. Literals about farther places and constants cost more (see `literal_cost`)."""
 
@@ -140,6 +140,7 @@ def literals(context: Context) -> Iterator[Literal]:
         elif term.startswith("arg"):
             yield ("arg", term, target)
     yield from _identity_literals(context, values)
+    yield from _distance_literals(context, values)
     for kind in vocabulary.kinds:
         if kind in (thing.kind, avatar.kind if avatar else None):
             continue
@@ -253,6 +254,16 @@ def _identity_literals(context: Context, values: Mapping[str, Any]) -> Iterator[
                             continue
                         same = x is y if isinstance(x, Thing) else x == y
                         yield ("same" if same else "not same", first, second, attribute)
+
+
+def _distance_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Literal]:
+    """How far the avatar is from what the action names: in its place, one step away, or farther."""
+    if context.avatar is None or context.avatar.place is None:
+        return
+    for term, target in values.items():
+        if "." not in term and term.startswith("arg") and isinstance(target, Thing) and target.place:
+            distance = _distance(context.avatar.place, target.place)
+            yield ("with" if distance == 0 else "beside" if distance == 1 else "apart", term)
 
 
 def _quantified(context: Context) -> Iterator[Literal]:

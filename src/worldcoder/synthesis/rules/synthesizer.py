@@ -35,8 +35,8 @@ class RulesSynthesizer:
         self._guesses: dict[Goal, tuple[object, list[Guess]]] = {}
 
     def begin(self, state: State, goal: Goal, actions: Sequence[Action]) -> None:
-        self.dynamics.vocabulary.observe_actions(actions)
         self.dynamics.vocabulary.observe_scene(scene_of(state))
+        self.dynamics.vocabulary.observe_actions(actions)
         self.rewards.setdefault(goal, Rewards(goal))
         names = [*self.dynamics.vocabulary.kinds, *self.dynamics.vocabulary.actions]
         self._words = words(goal) & set().union(*map(words, names))

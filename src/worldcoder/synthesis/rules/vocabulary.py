@@ -49,6 +49,9 @@ class Vocabulary:
         self.actions: dict[str, None] = {}
         self.verbs: dict[Verb, None] = {}
         self._names: set[str] = set()
+        self._with_objects: set[Verb] = (
+            set()
+        )  # verbs of actions that name objects: these do not head anywhere
         self.kinds: dict[str, None] = {}
         self.values: dict[tuple[str, str], dict[Any, None]] = {}
         self.changing: dict[tuple[str, str], None] = {}
@@ -61,8 +64,14 @@ class Vocabulary:
     def observe_actions(self, actions: Iterable[Action]) -> None:
         """Note which actions there are, tried or not."""
         for action in actions:
-            self.actions.setdefault(action.name)
-            self.verbs.setdefault(self.verb(action))
+            self._meet(action)
+
+    def _meet(self, action: Action) -> None:
+        verb = self.verb(action)
+        self.actions.setdefault(action.name)
+        self.verbs.setdefault(verb)
+        if len(action.args) > (len(verb) - 1 if isinstance(verb, tuple) else 0):
+            self._with_objects.add(verb)
 
     # ── observation ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -100,8 +109,7 @@ class Vocabulary:
         self.observe_scene(after)
         self._transitions += 1
         name = self.verb(transition.action)
-        self.actions.setdefault(transition.action.name)
-        self.verbs.setdefault(name)
+        self._meet(transition.action)
         became = becomes(transition.state, transition.next_state)
         changed: dict[str, None] = {}
         looks_change = False
@@ -183,7 +191,11 @@ class Vocabulary:
         self.steps, self.facing, self.facings = {}, None, {}
         if self.avatar is None:
             return
-        table = {verb: moves for (kind, verb), moves in self._moves_by_action.items() if kind == self.avatar}
+        table = {
+            verb: moves
+            for (kind, verb), moves in self._moves_by_action.items()
+            if kind == self.avatar and verb not in self._with_objects
+        }
         if not table:
             return
         steps, purity = _majority(table)
@@ -197,7 +209,7 @@ class Vocabulary:
             self.steps = steps
             if purity < 0.6 and sum(map(sum, (c.values() for c in table.values()))) > 4:
                 self.steps = {}
-            _complete(self.steps, [v for v in self.verbs if v not in steps])
+            _complete(self.steps, [v for v in self.verbs if v not in steps and v not in self._with_objects])
         else:
             known = self.values.get((self.avatar, self.facing), {})
             _complete(self.facings, [v for v in known if v not in self.facings])
