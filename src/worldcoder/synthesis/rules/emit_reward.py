@@ -8,7 +8,7 @@ from worldcoder.synthesis.rules.emit import steps_text, table_text, variable
 from worldcoder.synthesis.rules.guesses import Guess
 from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.language import Literal
-from worldcoder.synthesis.rules.lists import DecisionList
+from worldcoder.synthesis.rules.lists import DecisionList, Rule
 from worldcoder.synthesis.rules.rewards import Rewards
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 
@@ -102,20 +102,22 @@ def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionLis
     """The reward program of one goal: what was seen of it and, before the goal was ever reached, guesses."""
     writer = _Writer(vocabulary)
     may_lack = vocabulary.avatar is not None and vocabulary.avatar in vocabulary.vanishing
-    lines: list[str] = []
-    for guess in guesses:
-        lines += [
-            "    # Not seen yet: a guess of what the goal means.",
-            f"    if {_conditions(writer, guess.literals, may_lack)}:",
-            "        return 1.0, True",
-        ]
     counts = dict.fromkeys(decisions.rules, 0)
     for row in rewards.rows.by_mask.values():
         counts[decisions.rule(row.mask)] += row.count
-    for rule in decisions.rules:
-        _, reward, done = rule.effect if rule.effect[0] == "reward" else ("reward", 0.0, False)
-        count = counts[rule]
-        seen = f"  # seen in {count} transition{'s' if count != 1 else ''}"
+    lines: list[str] = []
+    # What is known to end in failure comes before a guess: it may be what the guess lacked.
+    failures = [i for i, rule in enumerate(decisions.rules) if rule.condition and _fails(rule)]
+    guess_at = failures[-1] + 1 if failures else 0
+    for i, rule in enumerate(decisions.rules):
+        for guess in guesses if i == guess_at else ():
+            lines += [
+                "    # Not seen yet: a guess of what the goal means.",
+                f"    if {_conditions(writer, guess.literals, may_lack)}:",
+                "        return 1.0, True",
+            ]
+        _, reward, done = rule.effect
+        seen = f"  # seen in {counts[rule]} transition{'s' if counts[rule] != 1 else ''}"
         literals = tuple(rewards.literals.of(rule.condition))
         if literals:
             lines += [
@@ -145,6 +147,12 @@ def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionLis
     return "\n\n".join(part for part in (constants, helper_text(writer.helpers), function) if part).lstrip(
         "\n"
     )
+
+
+def _fails(rule: Rule) -> bool:
+    """Whether a rule says that the episode ends without a reward."""
+    _, reward, done = rule.effect
+    return bool(done and reward <= 0)
 
 
 def _conditions(writer: _Writer, literals: tuple[Literal, ...], may_lack: bool) -> str:

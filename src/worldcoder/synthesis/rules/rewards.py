@@ -179,7 +179,7 @@ class Rewards:
             t = self.transitions[self._fitted]
             mask = self.mask(vocabulary, t)
             self._met |= mask
-            if not (t.done and t.reward > 0):
+            if not t.done:  # an end in failure does not refute a guess: the failure may have come first
                 self._unrewarded.setdefault(mask)
             label = _label(t.reward, t.done)
             self.rows.add(mask, {label: 1.0 + (t.done is True) + 0.5 * (t.reward != 0)}, self._fitted)
@@ -200,6 +200,6 @@ class Rewards:
         return any(literal[0] in _NEWS for literal in self.literals.of(new))
 
     def refuted(self, literals: Iterable[Literal]) -> bool:
-        """Whether all of these were true of a step that was not rewarded."""
+        """Whether all of these were true of a step that did not end the episode."""
         wanted = self.literals.mask(literals)
         return any(mask & wanted == wanted for mask in self._unrewarded)
