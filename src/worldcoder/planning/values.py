@@ -47,10 +47,11 @@ def value_iteration(
                 if is_goal(reward, done):
                     steps.append((action, reward, -1))
                 elif not done:
-                    if key not in index:
-                        index[key] = len(index)
+                    after = index.get(key)
+                    if after is None:
+                        after = index[key] = len(index)
                         following.append(model.keep())
-                    steps.append((action, reward, index[key]))
+                    steps.append((action, reward, after))
         layer = following
         if not layer or not complete:
             break

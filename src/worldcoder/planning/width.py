@@ -54,7 +54,10 @@ class Novelty:
 
     def __call__(self, unmet: int, fresh: Sequence[int], atoms: Sequence[int]) -> int:
         """1, 2 or 3. Only what is fresh can be new: the rest was seen in the state before."""
-        single, double = self._seen.setdefault(unmet, (set(), set()))
+        seen = self._seen.get(unmet)
+        if seen is None:
+            seen = self._seen[unmet] = set(), set()
+        single, double = seen
         result = 3
         if not single.issuperset(fresh):
             single.update(fresh)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from worldcoder.errors import ProgramError
 from worldcoder.programs.functions import RewardFunction, TransitionFunction
@@ -38,11 +38,17 @@ class Mismatch:
 
 @dataclass
 class _Case:
+    """A transition, with the states before and after kept in the live state of its group.
+
+    first: the number, in the group, of the first case that says the same; its own if it is the first.
+    """
+
     index: int
     transition: Transition
     before: Node
-    after: int
+    after: Node
     actions: tuple[Action]
+    first: int
 
 
 @dataclass
@@ -51,18 +57,39 @@ class _Group:
 
     live: LiveState
     last: State
+    node: Node
     cases: list[_Case] = field(default_factory=list)
+    known: dict[Any, int] = field(default_factory=dict)
+    generation: int = 0
+
+    def keep(self, state: State) -> Node:
+        """A state, kept."""
+        if state is self.last or state == self.last:
+            return self.node
+        snapshot = self.live.snapshot_of(state)
+        return self.live.hash_of(snapshot), snapshot
+
+    def refresh(self) -> None:
+        """Take the hashes anew where objects may have been told apart since."""
+        if self.generation != self.live.generation:
+            self.generation = self.live.generation
+            for case in self.cases:
+                case.before = self.live.hash_of(case.before[1]), case.before[1]
+                case.after = self.live.hash_of(case.after[1]), case.after[1]
 
 
 class Check:
     """Recorded transitions, prepared once, to hold programs against.
 
-    Transitions of one episode share a live state, so that what never changes is loaded once.
+    Transitions of one episode share a live state, so that what never changes is loaded once. A transition
+    that was recorded before is not run again: a program is a function of its arguments (`check_pure` tests
+    that).
     """
 
     def __init__(self, transitions: Iterable[Transition] = ()) -> None:
         self._groups: list[_Group] = []
         self._transitions: list[Transition] = []
+        self._actions: dict[Action, tuple[Action]] = {}
         for transition in transitions:
             self.add(transition)
 
@@ -77,12 +104,13 @@ class Check:
     def add(self, transition: Transition) -> None:
         """Prepare one more transition."""
         group = self._group(transition.state)
-        live = group.live
-        before = live.snapshot_of(transition.state)
-        node = live.hash_of(before), before
-        after = live.hash_of(live.snapshot_of(transition.next_state))
-        group.cases.append(_Case(len(self._transitions), transition, node, after, (transition.action,)))
-        group.last = transition.next_state
+        before = group.keep(transition.state)
+        after = group.keep(transition.next_state)
+        group.last, group.node = transition.next_state, after
+        actions = self._actions.setdefault(transition.action, (transition.action,))
+        said = before[0], actions, transition.goal, after[0], transition.reward, transition.done
+        first = group.known.setdefault(said, len(group.cases))
+        group.cases.append(_Case(len(self._transitions), transition, before, after, actions, first))
         self._transitions.append(transition)
 
     def _group(self, state: State) -> _Group:
@@ -90,7 +118,8 @@ class Check:
         for group in reversed(self._groups[-8:]):
             if group.last == state or _alike(group.last, state):
                 return group
-        self._groups.append(_Group(LiveState(state), state))
+        live = LiveState(state)
+        self._groups.append(_Group(live, state, (live.settle(), live.snapshot())))
         return self._groups[-1]
 
     def run(
@@ -111,11 +140,18 @@ class Check:
             for reward in rewards.values():
                 reward.forget()
             memories: dict[Goal, Memory] = {}
-            for case in group.cases:
-                if transition is not None and self._remembers(group, case, transition, rewards, memories):
+            wrong: dict[int, Mismatch] = {}  # by the number of the case in the group
+            group.refresh()
+            for number, case in enumerate(group.cases):
+                if case.first != number:
+                    same = wrong.get(case.first)
+                    mismatch = None if same is None else replace(same, index=case.index)
+                elif transition is not None and self._remembers(group, case, transition, rewards, memories):
                     continue
-                mismatch = self._run_case(group, case, transition, rewards)
+                else:
+                    mismatch = self._run_case(group, case, transition, rewards)
                 if mismatch is not None:
+                    wrong[number] = mismatch
                     found.append(mismatch)
                     if stop_after is not None and len(found) >= stop_after:
                         return found
@@ -139,7 +175,7 @@ class Check:
         if not memory.pays():
             return False
         for _, key, gained, done in memory.successors(case.before, case.actions):
-            return key == case.after and (
+            return key == case.after[0] and (
                 memory.rewardless or (abs(gained - recorded.reward) <= TOLERANCE and done == recorded.done)
             )
         return False
@@ -159,7 +195,7 @@ class Check:
                 live.settle()
             else:
                 transition(live, recorded.action)
-                if live.settle() != case.after:
+                if live.settle() != case.after[0]:
                     state = live.freeze()
                     if live.exact_hash or state != recorded.next_state:
                         return Mismatch(case.index, "state", state, recorded.next_state)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import dis
 from collections.abc import Callable, Iterable
 from types import CodeType
@@ -189,6 +188,10 @@ class RewardFunction:
 
 def _checked(result: Any) -> tuple[float, bool]:
     """What a reward program returned, if it is a reward and done; raises ProgramError."""
+    if type(result) is tuple and len(result) == 2:
+        reward, done = result
+        if type(reward) is float and type(done) is bool and reward == reward:
+            return result
     match result:
         case (bool() | int() | float() as reward, bool() | int() as done) if reward == reward:
             return float(reward), bool(done)
@@ -220,6 +223,9 @@ class _Counter:
         self.failed = 0
 
     def all(self, items: Iterable[Any]) -> bool:
-        failed = builtins.sum(not item for item in items)
+        failed = 0
+        for item in items:
+            if not item:
+                failed += 1
         self.failed += failed
         return failed == 0

@@ -141,14 +141,15 @@ class Memory:
     def successors(self, node: Node, actions: Sequence[Action]) -> Iterator[tuple[Action, int, float, bool]]:
         """The steps that leave a node, as `planning.Model.successors`."""
         total, snapshot = node
-        self._snapshot = snapshot = self._live.padded(snapshot)
-        if self._live.has_references:
-            total = self._live.hash_of(snapshot)  # objects may have been told apart since
+        live = self._live
+        self._snapshot = snapshot = live.padded(snapshot)
+        if live.has_references:
+            total = live.hash_of(snapshot)  # objects may have been told apart since
         self._total = total
         self._where: Where | None = None
         self._before: int | None = None
         self._kept: tuple[Leaf, Node] | None = None
-        standing: Where = {}
+        standing: Where | None = None
         if actions is not self._actions:
             self._actions = actions
             self._tries = [self._roots.setdefault(action, {}) for action in actions]
@@ -165,8 +166,8 @@ class Memory:
                 if question >= 0:
                     leaf = answers.get(snapshot[question])
                 else:
-                    if self._where is None:
-                        self._where = standing = where(snapshot)
+                    if standing is None:
+                        standing = self._where = self._where or where(snapshot)
                     leaf = answers.get(standing.get(question))
             if leaf is None or i == verify:
                 leaf = self._trace(snapshot, action, leaf)
@@ -175,7 +176,7 @@ class Memory:
                     self._actions, kinds = actions, self._kinds
                     self._snapshot = snapshot = self._live.padded(snapshot)
                     self._total = total = self._live.hash_before
-                    self._where = self._before = self._kept = None
+                    standing = self._where = self._before = self._kept = None
             self._leaf = leaf
             if leaf.error is not None:
                 self.crashed += 1
@@ -267,7 +268,9 @@ class Memory:
 
     def _insert(self, trie: Trie, asked: tuple[int, ...], snapshot: Snapshot, last: Any) -> None:
         """Add a path to a trie."""
-        standing = where(snapshot)
+        if self._where is None:
+            self._where = where(snapshot)
+        standing = self._where
         answer: Any = None
         for question in asked:
             step = trie.get(answer)
@@ -294,8 +297,8 @@ class Memory:
         return leaf.share  # type: ignore[no-any-return]
 
     def _after(self, snapshot: Snapshot, leaf: Leaf) -> Snapshot:
-        """The state that a step leads to."""
-        after = list(self._live.padded(snapshot))
+        """The state that a step leads to; the snapshot is padded."""
+        after = list(snapshot)
         for version in leaf.writes:
             after[version.obj._place] = version
         return tuple(after)
@@ -306,8 +309,8 @@ class Memory:
         assert reward is not None
         if reward.kinds is None:
             return self._trace_reward(snapshot, leaf)
-        before = live.padded(snapshot)
-        result = reward.judge(live, before, self._after(before, leaf), leaf.action, Reads(), self._where)
+        after = self._after(snapshot, leaf)
+        result = reward.judge(live, snapshot, after, leaf.action, Reads(), self._where)
         if reward.kinds is not self._kinds:
             self._follow_kinds()
             self._before = None
@@ -327,8 +330,8 @@ class Memory:
             step = answers.get(snapshot[question] if question >= 0 else (self._where or {}).get(question))
         if step is not None and (step[0][2] >= 0 or not reward.counts):
             return step[0]  # type: ignore[no-any-return]
-        reads, before = Reads(questions=True), live.padded(snapshot)
-        result = reward.judge(live, before, self._after(before, leaf), leaf.action, reads, self._where)
+        reads, after = Reads(questions=True), self._after(snapshot, leaf)
+        result = reward.judge(live, snapshot, after, leaf.action, reads, self._where)
         if step is not None:
             step[0] = result
         elif not reads.whole and live.generation == self._generation and self._trusted:

@@ -34,18 +34,19 @@ class Recording(LiveState):
 
     def all(self, kind: str) -> tuple[LiveObj, ...]:
         self._ask(self._once_of_kind.get(kind, ()))
-        return super().all(kind)
+        return LiveState.all(self, kind)
 
     def one(self, kind: str) -> LiveObj:
         self._ask(self._once_of_kind.get(kind, ()))
-        return super().one(kind)
+        return LiveState.one(self, kind)
 
     def at(self, x: Any, y: Any, kind: str | None = None) -> tuple[LiveObj, ...]:
-        self.asked[self.cell(x, y)] = None
-        found = super().at(x, y, kind)
-        for o in found:
-            if o._version.refs:
-                self._follow(o)
+        self.asked[self._cells.get((x, y)) or self.cell(x, y)] = None
+        found = LiveState.at(self, x, y, kind)
+        if self.has_references:
+            for o in found:
+                if o._version.refs:
+                    self._follow(o)
         return found
 
     def named(self, name: Any) -> LiveObj | None:

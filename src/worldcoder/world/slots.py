@@ -91,8 +91,14 @@ class Slots:
         fields = self._fields.get(kind)
         if fields is None:
             fields = self._fields[kind] = ("kind", *sorted(attributes))
-        if len(attributes) == len(fields) - 1 and all(f in attributes for f in fields[1:]):
-            return {"kind": kind, **{f: attributes[f] for f in fields[1:]}}
+        if len(attributes) == len(fields) - 1:
+            values = {"kind": kind}
+            try:
+                for field in fields[1:]:
+                    values[field] = attributes[field]
+                return values
+            except KeyError:
+                pass
         if obj is not None:
             self._irregular.add(obj)
         return {"kind": kind, **{a: attributes[a] for a in sorted(attributes)}}
@@ -100,8 +106,11 @@ class Slots:
     def _row_of(self, values: dict[str, Any]) -> Row:
         """The values in the order of the kind's attributes; with their names where these are others."""
         fields = self._fields[values["kind"]]
-        if len(values) == len(fields) and values.keys() == set(fields):
-            return tuple([values[f] for f in fields])
+        if len(values) == len(fields):
+            try:
+                return tuple([values[f] for f in fields])
+            except KeyError:
+                pass
         return (_ITEMS, *sorted(values.items()))
 
     def _version(self, obj: LiveObj, values: dict[str, Any]) -> Version:
@@ -109,9 +118,12 @@ class Slots:
         row = self._row_of(values)
         version = obj._versions.get(row)
         if version is None:
-            fields = None if row[0] is _ITEMS else self._fields[values["kind"]]
-            values = dict(row[1:]) if fields is None else dict(zip(fields, row, strict=True))
-            values = {"kind": values.pop("kind"), **values}
+            if row[0] is _ITEMS:
+                fields, own = None, dict(row[1:])
+                values = {"kind": own.pop("kind"), **own}
+            else:
+                fields = self._fields[values["kind"]]
+                values = dict(zip(fields, row, strict=True))
             version = obj._versions[row] = Version(obj, row, values, fields, self._cell_of(values))
             version.z = self._number(version)
             self._may_be(obj, values["kind"])

@@ -7,7 +7,8 @@ is noted in `Reads`, so that a reward can be reused while nothing that was read 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from worldcoder.errors import ProgramError
@@ -68,6 +69,8 @@ class Ghost:
 
 
 Place = tuple[Any, Any]
+KNOWN = 20_000
+"""For how many combinations of versions it is known what they are as objects of a kind."""
 
 
 class Backdrop:
@@ -76,7 +79,7 @@ class Backdrop:
     def __init__(self, live: LiveState) -> None:
         self.live = live
         self.generation = live.generation
-        self.members = _Members(live)
+        self.members = _MembersByKind(live)
         self.standing = _Standing(self.members)
         self._fixed: dict[Place, tuple[Ghost, ...]] | None = None
 
@@ -89,32 +92,50 @@ class Backdrop:
         return self._fixed
 
 
-class _Members(dict[str, tuple[tuple[Ghost, ...], tuple[int, ...]]]):
-    """By kind: the objects that never changed, and where snapshots have those that can be of the kind."""
+class Members:
+    """What can be of one kind.
 
+    still: the objects of the kind that never changed. places: where snapshots have the others.
+    pick: takes their versions out of a snapshot. known: what `View.all` said of such versions.
+    """
+
+    __slots__ = ("known", "pick", "places", "still")
+
+    def __init__(self, still: tuple[Ghost, ...], places: tuple[int, ...]) -> None:
+        self.still = still
+        self.places = places
+        self.pick: Callable[[Snapshot], Any] = itemgetter(*places) if places else _nothing
+        self.known: dict[Any, tuple[Ghost, ...]] = {}
+
+
+def _nothing(snapshot: Snapshot) -> Any:
+    return ()
+
+
+class _MembersByKind(dict[str, Members]):
     def __init__(self, live: LiveState) -> None:
         super().__init__()
         self._live = live
 
-    def __missing__(self, kind: str) -> tuple[tuple[Ghost, ...], tuple[int, ...]]:
+    def __missing__(self, kind: str) -> Members:
         slots = sorted(self._live._once_of_kind.get(kind, ()), key=lambda o: o._slot)
         still = tuple([_ghost_of(o._version) for o in slots if o._place < 0])
-        found = self[kind] = still, tuple([o._place for o in slots if o._place >= 0])
+        found = self[kind] = Members(still, tuple([o._place for o in slots if o._place >= 0]))
         return found
 
 
 class _Standing(dict[str | None, dict[Place, tuple[Ghost, ...]] | None]):
     """By kind: its objects by place; None where some can change."""
 
-    def __init__(self, members: _Members) -> None:
+    def __init__(self, members: _MembersByKind) -> None:
         super().__init__()
         self._members = members
 
     def __missing__(self, kind: str | None) -> dict[Place, tuple[Ghost, ...]] | None:
         found = None
         if kind is not None:
-            still, places = self._members[kind]
-            found = None if places else _by_place(still)
+            members = self._members[kind]
+            found = None if members.places else _by_place(members.still)
         self[kind] = found
         return found
 
@@ -166,19 +187,25 @@ class View:
         """Every object of a kind."""
         reads, snapshot = self._reads, self._snapshot
         reads.kinds.add(kind)
-        still, places = self._backdrop.members[kind]
+        members = self._backdrop.members[kind]
+        places = members.places
         if not places:
-            return still
+            return members.still
         if reads.asked is not None:
             reads.asked.update(dict.fromkeys(places))
-        found = []
-        for place in places:
-            version = snapshot[place]
-            if version.kind == kind:
-                found.append(version.ghost or self._ghost(version))
-        if still:
-            found.extend(still)
+        versions = members.pick(snapshot)
+        known = members.known.get(versions)
+        if known is not None:
+            return known
+        there = [v for v in (versions if len(places) > 1 else (versions,)) if v.kind == kind]
+        found = [v.ghost or self._ghost(v) for v in there]
+        if members.still:
+            found.extend(members.still)
             found.sort(key=_slot)
+        if not any(v.refs for v in there):
+            if len(members.known) >= KNOWN:
+                members.known.clear()
+            members.known[versions] = tuple(found)
         return tuple(found)
 
     def one(self, kind: str) -> Any:
