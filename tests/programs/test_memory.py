@@ -337,3 +337,21 @@ def test_open_parts_are_counted_even_where_the_program_stops_earlier() -> None:
     simulator = Simulator(TransitionFunction(WALK + "me.x += 1"), RewardFunction(late), LINE, ACTIONS)
     steps = [(simulator.unmet(), done) for *_, done in simulator.successors(simulator.start())]
     assert steps == [(0, False)] * 3
+
+
+def test_what_did_not_change_is_one_object_before_and_after() -> None:
+    box = Obj("Box", x=1, y=0)
+    state = State(
+        [box, Obj("Door", x=9, y=0, near=box), Obj("Clock", x=0, y=5), Obj("Me", x=0, y=0, to=None)]
+    )
+    reward = (
+        "def reward(state, action, next_state):\n"
+        '    same = [state.one(k) is next_state.one(k) for k in ("Box", "Door", "Clock", "Me")]\n'
+        '    equal = all(state.one(k) == next_state.one(k) for k in ("Box", "Door", "Clock", "Me"))\n'
+        '    inside = next_state.one("Door").near is next_state.one("Box")\n'
+        "    return sum(2**i for i, one in enumerate(same) if one), equal and inside\n"
+    )
+    for write, expected in (("Clock", 1 + 2 + 8), ("Box", 4 + 8), ("Me", 1 + 2 + 4)):
+        transition = f'def transition(state, action):\n    state.one("{write}").y += 1\n'
+        simulator = Simulator(TransitionFunction(transition), RewardFunction(reward), state, ACTIONS[:1])
+        assert [step[2:] for step in simulator.successors(simulator.start())] == [(expected, True)]

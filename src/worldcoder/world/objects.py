@@ -36,10 +36,12 @@ class Version:
     cell: a number below 0 for (x, y), 0 without them.
     fields: the names of its kind's attributes; None if its own are others, or if it is absent.
     refs: the attributes that refer to other objects, with these.
-    ghost, part: the object as reward programs see it, and as a value; made when they are first needed.
+    ghost, part: the object as reward programs see it, and as a value; made when they are first needed, and
+    only where it refers to nothing.
+    last: the last ghost of a version that refers to others.
     """
 
-    __slots__ = ("cell", "fields", "ghost", "kind", "obj", "part", "refs", "row", "values", "z")
+    __slots__ = ("cell", "fields", "ghost", "kind", "last", "obj", "part", "refs", "row", "values", "z")
 
     def __init__(
         self, obj: LiveObj, row: Row, values: dict[str, Any] | None, fields: tuple[str, ...] | None, cell: int
@@ -53,6 +55,7 @@ class Version:
         self.z = 0
         self.refs: tuple[tuple[str, LiveObj], ...] = ()
         self.ghost: Any = None
+        self.last: Any = None
         self.part: Part | None = None
 
 

@@ -286,6 +286,10 @@ class View:
                     raise ProgramError(f"{version.kind}.{attribute} refers to an object that was removed")
                 self._reads.kinds.add(other.kind)
                 ghost.__dict__[attribute] = other
+            last = version.last
+            if last is not None and all(last.__dict__[a] is ghost.__dict__[a] for a, _ in version.refs):
+                ghost = self._made[version] = last  # the same object where nothing that is seen of it changed
+            version.last = ghost
         return ghost
 
 
