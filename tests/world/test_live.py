@@ -206,3 +206,25 @@ def test_objects_keep_their_names() -> None:
         live.one("A").name = "b"
     with pytest.raises(ProgramError, match="name already"):
         live.add("A", name="a")
+
+
+@settings(max_examples=400, deadline=None)
+@given(state=states(), edits=EDITS)
+def test_a_frozen_state_is_as_if_made_of_its_objects(state: State, edits: list[Any]) -> None:
+    live = LiveState(state)
+    edit(live, edits)
+    try:
+        frozen = live.freeze()
+    except ProgramError:
+        return
+    places = {o: i for i, o in enumerate(live)}
+    objects = []
+    for o in live:
+        values = {a: v for a, v in vars(o).items() if a != "kind"}
+        for a, v in values.items():
+            if hasattr(v, "kind"):
+                values[a] = Ref(places[v] if v.name is None else v.name)
+        objects.append(Obj(o.kind, name=o.name, **values))
+    again = State(objects)
+    assert frozen == again and hash(frozen) == hash(again)
+    assert all(one.attributes == other.attributes for one, other in zip(frozen, again, strict=True))

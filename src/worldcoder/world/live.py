@@ -34,7 +34,7 @@ from worldcoder.world.objects import (
     set_version,
 )
 from worldcoder.world.slots import Slots
-from worldcoder.world.values import Obj, Ref, State, part_of_state
+from worldcoder.world.values import Obj, Part, Ref, State, part_of_state
 
 __all__ = ["LiveObj", "LiveState", "Snapshot"]
 
@@ -350,10 +350,43 @@ class LiveState(Slots):
 
     def freeze(self) -> State:
         """The current state as a value; raises ProgramError if it is not a well-formed state."""
-        if not any(
-            o._alive and any(isinstance(v, LiveObj) for v in o.__dict__.values()) for o in self._may_refer()
-        ):
-            return self._freeze_plain()
+        written = {entry[0] for entry in self._log}
+        parts, links = [], []
+        for obj in LiveState.__iter__(self):
+            version = self._now(obj) if obj in written else obj._version
+            parts.append(version.part or self._part(version))
+            if version.refs:
+                links.append(version)
+        if links:
+            return self._freeze_linked(parts, links)
+        return State.of_parts(parts) or State()
+
+    def _part(self, version: Version) -> Part:
+        """An object as a part of a state; what it refers to without a name is left open."""
+        assert version.values is not None
+        values = {a: v for a, v in version.values.items() if a != "kind"}
+        unnamed = [attribute for attribute, target in version.refs if target.name is None]
+        for attribute, target in version.refs:
+            values[attribute] = Ref(0 if target.name is None else target.name)
+        made = Obj(version.values["kind"], name=version.obj.name, **values)
+        part = version.part = part_of_state(made, unnamed)
+        return part
+
+    def _freeze_linked(self, parts: list[Part], links: list[Version]) -> State:
+        """`freeze` where objects refer to others."""
+        outs = []
+        for version in links:
+            out = {}
+            for attribute, target in version.refs:
+                if not target._alive:
+                    raise ProgramError(f"{version.kind}.{attribute} refers to an object that was removed")
+                now = self._now(target)
+                if target.name is None:
+                    out[attribute] = now.part or self._part(now)
+            outs.append((version.part or self._part(version), out))
+        state = State.of_parts(parts, outs)
+        if state is not None:
+            return state
         made: list[Obj] = []
         place = {o: i for i, o in enumerate(LiveState.__iter__(self))}
         for o in place:
@@ -370,24 +403,6 @@ class LiveState(Slots):
             except ValueError as error:
                 raise ProgramError(str(error)) from None
         return State(made)
-
-    def _may_refer(self) -> set[LiveObj]:
-        """The objects that may refer to others now: those that did, and those that were written to."""
-        return {*self._referring, *[entry[0] for entry in self._log]}
-
-    def _freeze_plain(self) -> State:
-        """The same where nothing refers to anything: from parts that are made once for each version."""
-        written = {entry[0] for entry in self._log}
-        parts = []
-        for obj in LiveState.__iter__(self):
-            version = self._now(obj) if obj in written else obj._version
-            part = version.part
-            if part is None:
-                assert version.values is not None
-                values = {a: v for a, v in version.values.items() if a != "kind"}
-                part = version.part = part_of_state(Obj(version.values["kind"], name=obj.name, **values))
-            parts.append(part)
-        return State.of_parts(parts)
 
 
 def part_of(version: Version, kinds: tuple[str, ...]) -> int:

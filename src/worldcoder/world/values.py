@@ -8,8 +8,9 @@ Attribute values are compared as Python compares them.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from worldcoder.errors import ValueFormError
@@ -134,18 +135,17 @@ def sort_key(value: Any) -> tuple[Any, ...]:
 
 
 Part = tuple[tuple[Any, ...], Obj, tuple[Any, ...]]
-"""An object that refers to nothing: its place in the canonical order, itself, its part of a state's key."""
+"""What a state needs to know of an object: its place in the canonical order, itself, its part of the key."""
 
 
-def part_of_state(o: Obj) -> Part:
-    """What a state needs to know of an object that refers to nothing."""
+def part_of_state(o: Obj, unnamed: Container[str] = ()) -> Part:
+    """The part for an object; `unnamed` are its attributes that refer to objects without a name."""
     fields = sorted(o.attributes.items(), key=_first)
-    order = o.kind, o.name or "", tuple([(attribute, sort_key(value)) for attribute, value in fields])
-    return order, o, (o.kind, o.name, tuple(fields))
+    values = tuple([(a, (5,) if a in unnamed else sort_key(value)) for a, value in fields])
+    return (o.kind, o.name or "", values), o, (o.kind, o.name, tuple(fields))
 
 
-def _first(items: tuple[Any, ...]) -> Any:
-    return items[0]
+_first = itemgetter(0)
 
 
 class State:
@@ -166,12 +166,24 @@ class State:
         self._by_name: dict[str, Obj] | None = None
 
     @classmethod
-    def of_parts(cls, parts: list[Part]) -> State:
+    def of_parts(
+        cls, parts: list[Part], links: Sequence[tuple[Part, Mapping[str, Part]]] = ()
+    ) -> State | None:
         """The state of objects that are known to be well-formed, made without looking into them.
 
-        No two parts may hold the same Obj, or objects of one name.
+        links: which parts refer to unnamed objects, by which attributes, to which. No two parts may hold the
+        same Obj, or objects of one name. None if the order hangs on what refers to what.
         """
         parts.sort(key=_first)
+        if links:
+            place = {id(part): i for i, part in enumerate(parts)}
+            involved = {place[id(part)] for one, out in links for part in (one, *out.values())}
+            for i in involved:
+                if any(0 <= j < len(parts) and parts[j][0] == parts[i][0] for j in (i - 1, i + 1)):
+                    return None
+            for one, out in links:
+                o = one[1].replace(**{a: Ref(place[id(part)]) for a, part in out.items()})
+                parts[place[id(one)]] = part_of_state(o)
         state = cls.__new__(cls)
         state.objects = tuple([part[1] for part in parts])
         state._key = tuple([part[2] for part in parts])
