@@ -104,6 +104,7 @@ class Agent:
         self._without_plan: dict[str, tuple[Status, int]] = {}
         self._quiet: set[State] = set()
         self._tried: set[tuple[State, Action]] = set()
+        self._wrong: set[tuple[State, Action]] = set()
         self._disappointed: str | None = None
         self._promise: tuple[tuple[State, str], bool] | None = None
 
@@ -198,7 +199,10 @@ class Agent:
     def _score(self) -> float:
         """φ1: the share of transitions that the model reproduces, reward and end included."""
         rewards = {goal: RewardFunction(p.program.source) for goal, p in self._learned.items()}
-        return 1 - len(self._check.run(self._transition, rewards)) / max(len(self._check), 1)
+        missed = self._check.run(self._transition, rewards)
+        seen = [self._check.transitions[m.index] for m in missed if m.what in ("state", "error")]
+        self._wrong = {(t.state, t.action) for t in seen}
+        return 1 - len(missed) / max(len(self._check), 1)
 
     def _predicted(self, transition: Transition) -> bool:
         """Whether the plan in hand still holds after this step."""
@@ -282,10 +286,8 @@ class Agent:
         for proposal in proposals:
             simulator = self._simulator(state, proposal.program, function)
             found = self._planner(simulator, budget=Budget(nodes=nodes))
-            if found.found:
-                self._enqueue(
-                    simulator, found.actions, "guess", f"hoping that {proposal.meaning or 'it is reached'}"
-                )
+            note = f"hoping that {proposal.meaning or 'it is reached'}"
+            if found.found and self._enqueue(simulator, found.actions, "guess", note):
                 return True
         self._disappointed = program.source
         self.phi2 = known
@@ -305,15 +307,22 @@ class Agent:
             self._without_plan[key] = found.status, nodes
             return False
         why: Why = "plan" if proposal.learned else "guess"
-        self._enqueue(simulator, found.actions, why, proposal.meaning)
+        if not self._enqueue(simulator, found.actions, why, proposal.meaning):
+            self._without_plan[key] = Status.BUDGET, nodes
+            return False
         return True
 
-    def _enqueue(self, simulator: Simulator, actions: Sequence[Action], why: Why, note: str) -> None:
-        node = simulator.start()
+    def _enqueue(self, simulator: Simulator, actions: Sequence[Action], why: Why, note: str) -> bool:
+        """Put a way into the queue, unless it leads through what the model is known to predict wrongly."""
+        node, steps = simulator.start(), []
         for action in actions:
             state = simulator.state(node)
-            self._queue.append((state, action, why, note))
+            if (state, action) in self._wrong and why != "explore":
+                return False
+            steps.append((state, action, why, note))
             node, _ = simulator.step(node, action)
+        self._queue.extend(steps)
+        return True
 
     def _simulator(
         self, state: State, reward: Program | None, transition: TransitionFunction | None = None
@@ -335,8 +344,9 @@ class Agent:
                 simulator,
                 self.goal,
                 self._known_actions,
-                self._tried,
-                self.config.explore_nodes,
+                tried=self._tried,
+                wrong=self._wrong,
+                nodes=self.config.explore_nodes,
             )
             found = explorer.most_interesting() or explorer.news()
             if found is None and not self.settled and not self._promises_goal():

@@ -26,6 +26,7 @@ class Explorer:
     """Looks for lessons from one state on.
 
     tried: what was done already; the world is deterministic, so doing it again teaches nothing.
+    wrong: what the model is known to predict wrongly; no way leads through it.
     nodes: how many predicted states are looked at.
     """
 
@@ -35,7 +36,9 @@ class Explorer:
         simulator: Simulator,
         goal: Goal,
         actions: Callable[[State], Sequence[Action]],
+        *,
         tried: Set[tuple[State, Action]],
+        wrong: Set[tuple[State, Action]],
         nodes: int,
     ) -> None:
         self._proposer = proposer
@@ -43,6 +46,7 @@ class Explorer:
         self._goal = goal
         self._actions = actions
         self._tried = tried
+        self._wrong = wrong
         self._nodes = nodes
 
     def most_interesting(self) -> Lesson | None:
@@ -58,7 +62,7 @@ class Explorer:
                         interest / (len(path) + 2),
                         Lesson((*path, action), f"interest {interest:g}"),
                     )
-            self._expand(node, path)
+            self._expand(node, state, path)
         return found
 
     def news(self) -> Lesson | None:
@@ -74,7 +78,7 @@ class Explorer:
                 step = Transition(state, self._goal, action, simulator.state(then), 0.0, done)
                 if (state, action) not in self._tried and self._proposer.is_news(step):
                     return Lesson((*path, action), "news of the reward")
-            self._expand(node, path)
+            self._expand(node, state, path)
         return None
 
     def untried(self) -> Lesson | None:
@@ -82,7 +86,7 @@ class Explorer:
         for node, state, path in self._states():
             for action in self._new_actions(state):
                 return Lesson((*path, action), "not tried yet")
-            self._expand(node, path)
+            self._expand(node, state, path)
         return None
 
     def _new_actions(self, state: State) -> Iterator[Action]:
@@ -99,8 +103,8 @@ class Explorer:
             node, path = self._frontier.popleft()
             yield node, self._simulator.state(node), path
 
-    def _expand(self, node: Node, path: Path) -> None:
+    def _expand(self, node: Node, state: State, path: Path) -> None:
         for action, key, _, done in self._simulator.successors(node):
-            if key not in self._seen and not done:
+            if key not in self._seen and not done and (state, action) not in self._wrong:
                 self._seen.add(key)
                 self._frontier.append((self._simulator.keep(), (*path, action)))

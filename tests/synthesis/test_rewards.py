@@ -53,7 +53,7 @@ def learn(seen: list[Transition], actions: list[Action]) -> RulesSynthesizer:
 @pytest.mark.parametrize(
     ("start", "rule", "actions", "payment", "steps"),
     [
-        (PUSHING_ROOM, pushing, STEPS, dense, 300),
+        (PUSHING_ROOM, pushing, STEPS, dense, 1500),
         (GATHERING_ROOM, gathering, GATHERING_STEPS, collected, 600),
     ],
     ids=["dense", "collected"],

@@ -18,8 +18,8 @@ from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes,
 from worldcoder.synthesis.rules.vocabulary import Look, Verb, Vocabulary, is_far, same_value
 from worldcoder.world.values import Action, State, Transition
 
-EXISTS = "exists"
-CREATES = "creates"
+EXISTS = "@exists"
+CREATES = "@creates"
 _FOREIGN: Any = object()  # a reference to something that was not there before
 
 

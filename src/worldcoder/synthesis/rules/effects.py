@@ -29,12 +29,16 @@ def effects(context: Context, attribute: str, new: Any) -> dict[Effect, float]:
     old = context.thing.values.get(attribute)
     for effect, cost in candidate_effects(context, attribute, new):
         value = apply_effect(context, attribute, effect)
-        if value is new or (not isinstance(value, Thing) and not isinstance(new, Thing) and value == new):
+        if value is new or (_plain(value) and _plain(new) and value == new):
             found.setdefault(effect, cost)
     if not found:
         found[UNKNOWN] = 12.0
     assert KEEP in found or old is not new
     return found
+
+
+def _plain(value: Any) -> bool:
+    return not isinstance(value, Thing)
 
 
 def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tuple[Effect, float]]:
@@ -85,7 +89,7 @@ def _place_effects(context: Context, new: Any) -> Iterator[tuple[Effect, float]]
         if term == ("self", 0):
             continue
         if term[0] == "off":
-            yield ("place", term), 3.0
+            yield ("place", term), 2.4 + 0.6 * max(map(abs, term[1]))
         else:
             yield ("place", term), 1.0 + 0.4 * abs(term[1] - 1) + (0.2 if term[0] == "self" else 0)
     if not context.is_avatar and context.next_avatar:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from worldcoder.synthesis.rules.emit import steps_text, table_text, variable
+from worldcoder.synthesis.rules.emit import steps_text, table_text
+from worldcoder.synthesis.rules.expressions import read, variable
 from worldcoder.synthesis.rules.guesses import Guess
 from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.language import Literal
@@ -42,24 +43,24 @@ class _Writer:
             case (("on" | "facing") as form, kind):
                 return self._there(form, kind)
             case (("on." | "facing.") as form, kind, attribute, value):
-                return f"any(o.{attribute} == {value!r} for o in {self._there(form[:-1], kind)})"
+                return f"any({read('o', attribute)} == {value!r} for o in {self._there(form[:-1], kind)})"
             case ("near", kind):
                 return f"any({self.use('near')}({me}, o) for o in next_state.all({kind!r}))"
             case ("near.", kind, attribute, value):
                 self.use("near")
-                return f"any(o.{attribute} == {value!r} and near({me}, o) for o in next_state.all({kind!r}))"
+                return f"any({read('o', attribute)} == {value!r} and near({me}, o) for o in next_state.all({kind!r}))"
             case ("holds", attribute):
-                return f"{self.use('is_object')}({me}.{attribute})"
+                return f"{self.use('is_object')}({read(me, attribute)})"
             case ("holds kind", attribute, kind):
-                return f"{self.use('get')}({me}.{attribute}, 'kind') == {kind!r}"
+                return f"{self.use('get')}({read(me, attribute)}, 'kind') == {kind!r}"
             case ("holds.", attribute, kind, other, value):
                 self.use("get")
-                held = f"{me}.{attribute}"
+                held = read(me, attribute)
                 return f"get({held}, 'kind') == {kind!r} and get({held}, {other!r}) == {value!r}"
             case ("least", attribute, value):
-                return f"{me}.{attribute} >= {value!r}"
+                return f"{self.use('at_least')}({read(me, attribute)}, {value!r})"
             case ("most", attribute, value):
-                return f"{me}.{attribute} < {value!r}"
+                return f"{self.use('below')}({read(me, attribute)}, {value!r})"
             case ("fewer", kind):
                 return f"len(next_state.all({kind!r})) < len(state.all({kind!r}))"
             case ("more", kind):
@@ -71,9 +72,9 @@ class _Writer:
                 rest = f"{kind!r}, {attribute!r}, {value!r})"
                 return f"count(next_state, {rest} > count(state, {rest}"
             case ("is", kind, attribute, value):
-                return f"any(o.{attribute} == {value!r} for o in next_state.all({kind!r}))"
+                return f"any({read('o', attribute)} == {value!r} for o in next_state.all({kind!r}))"
             case ("all", kind, attribute, value):
-                return f"all(o.{attribute} == {value!r} for o in next_state.all({kind!r}))"
+                return f"all({read('o', attribute)} == {value!r} for o in next_state.all({kind!r}))"
             case ("some on", kind, other):
                 return f"any(next_state.at(o.x, o.y, {other!r}) for o in next_state.all({kind!r}))"
             case ("all on", kind, other):

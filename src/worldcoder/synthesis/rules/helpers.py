@@ -173,6 +173,31 @@ def apart(a, b):
     """Whether two objects are more than one step apart."""
     return (distance(a, b) or 0) > 1
 ''',
+    "at_least": '''
+def at_least(value, bound):
+    """Whether a value is a number that reaches a bound."""
+    return isinstance(value, (int, float)) and value >= bound
+''',
+    "below": '''
+def below(value, bound):
+    """Whether a value is a number under a bound."""
+    return isinstance(value, (int, float)) and value < bound
+''',
+    "plus": '''
+def plus(value, amount):
+    """A number so much larger; anything else as it is."""
+    return value + amount if isinstance(value, (int, float)) else value
+''',
+    "within": '''
+def within(place, frame):
+    """Whether a place lies in a frame: least x and y, greatest x and y."""
+    return place is not None and frame[0] <= place[0] <= frame[2] and frame[1] <= place[1] <= frame[3]
+''',
+    "beyond_frame": '''
+def beyond_frame(place, frame):
+    """Whether there is a place, outside a frame."""
+    return place is not None and not within(place, frame)
+''',
     "count_on": '''
 def count_on(state, kind, other):
     """How many objects of a kind share a place with one of another kind."""
@@ -185,6 +210,7 @@ def count(state, kind, attribute, value):
 ''',
 }  # fmt: skip
 NEEDS: dict[str, tuple[str, ...]] = {
+    "beyond_frame": ("within",),
     "free": ("passable",),
     "blocked": ("passable",),
     "inside": ("bounds",),

@@ -27,6 +27,7 @@ COSTS: Mapping[str, float] = {
     "blocked": 1.9, "free": 1.8, "empty": 2.0, "not empty": 2.2, "here": 1.2, "outside": 1.8,
     "is": 1.6, "not is": 1.9, "value": 2.2, "not value": 2.5, "least": 2.6, "most": 2.6, "kind": 1.4,
     "same": 2.4, "not same": 2.7, "any": 3.0, "none": 3.0, "moves": 2.0, "stays": 2.2, "becomes": 1.5, "near": 2.6,
+    "this step": 2.8, "this way": 3.4, "off frame": 1.9, "equal": 2.8, "not equal": 3.1,
     "arg": 2.0, "with": 1.6, "beside": 1.8, "apart": 2.2,
 }  # fmt: skip
 """Description lengths in nats. Literals about farther places and constants cost more (see `literal_cost`)."""
@@ -126,7 +127,9 @@ def literals(context: Context) -> Iterator[Literal]:
     """Every literal of the language that is true in a context."""
     vocabulary, thing, avatar = context.vocabulary, context.thing, context.avatar
     if len(vocabulary.actions) > 1:
-        yield ("action", context.action.name)
+        step = vocabulary.verb(context.action) in vocabulary.steps
+        # a rule for one direction only is unlikely where others head elsewhere
+        yield ("this step" if step and not context.action.args else "action", context.action.name)
     if vocabulary.steps:
         yield ("heads",) if context.direction is not None else ("heads not",)
     terms = object_terms(context)
@@ -138,9 +141,11 @@ def literals(context: Context) -> Iterator[Literal]:
             if term != "me":
                 yield ("kind", term, target.kind)
         elif term.startswith("arg"):
-            yield ("arg", term, target)
+            step = vocabulary.verb(context.action) in vocabulary.steps
+            yield ("this way" if step else "arg", term, target)
     yield from _identity_literals(context, values)
     yield from _distance_literals(context, values)
+    yield from _equality_literals(context, values)
     for kind in vocabulary.kinds:
         if kind in (thing.kind, avatar.kind if avatar else None):
             continue
@@ -176,6 +181,8 @@ def _place_literals(context: Context, terms: list[str]) -> Iterator[Literal]:
                 yield ("blocked", place_term, mover) if solid else ("free", place_term, mover)
             if not (x0 <= place[0] <= x1 and y0 <= place[1] <= y1):
                 yield ("outside", place_term)
+            if not vocabulary.in_frame(place):
+                yield ("off frame", place_term)
         yield ("not empty", place_term) if here else ("empty", place_term)
         present = {t.kind for t in here}
         for kind in vocabulary.kinds:
@@ -250,10 +257,33 @@ def _identity_literals(context: Context, values: Mapping[str, Any]) -> Iterator[
                         if attribute not in b.values:
                             continue
                         y = b.values[attribute]
-                        if attribute in (PLACE, KIND) or isinstance(x, bool) or x is None:
+                        if attribute in (PLACE, KIND) or isinstance(x, bool):
                             continue
                         same = x is y if isinstance(x, Thing) else x == y
                         yield ("same" if same else "not same", first, second, attribute)
+
+
+def _equality_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Literal]:
+    """Values of different attributes that are or are not the same: a passenger's goal and the lift's floor."""
+    terms = [(t, v) for t, v in values.items() if "." not in t and isinstance(v, Thing)]
+    for kind in context.vocabulary.kinds:
+        single = context.scene.single(kind) if context.vocabulary.is_single(kind) else None
+        if single is not None and all(single is not v for _, v in terms):
+            terms.append((f"the:{kind}", single))
+    plain = [
+        (term, attribute, value)
+        for term, thing in terms
+        for attribute, value in thing.values.items()
+        if attribute not in (PLACE, KIND)
+        and type(value) in (int, float, str)
+        and context.vocabulary.varies(thing.kind, attribute)
+    ]
+    for i, (first, attribute, a) in enumerate(plain):
+        for second, other, b in plain[i + 1 :]:
+            if (attribute != other or first.startswith("the:") or second.startswith("the:")) and type(
+                a
+            ) is type(b):
+                yield ("equal" if a == b else "not equal", first, attribute, second, other)
 
 
 def _distance_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Literal]:
@@ -284,7 +314,11 @@ def literal_cost(literal: Literal) -> float:
     cost = COSTS[form]
     if len(literal) > 1 and isinstance(literal[1], tuple):
         anchor, k = literal[1]
-        cost += 0.9 if anchor == "off" else 0.35 * abs(k - 1) + (0.2 if anchor == "self" else 0.0)
+        cost += (
+            0.5 + 0.6 * max(map(abs, k))
+            if anchor == "off"
+            else 0.35 * abs(k - 1) + (0.2 if anchor == "self" else 0.0)
+        )
     elif form not in ("action", "kind") and len(literal) > 1 and isinstance(literal[1], str):
         cost += 0.5 * literal[1].count(".") + (0.6 if literal[1].startswith("the:") else 0.0)
     return cost

@@ -17,6 +17,7 @@ from worldcoder.synthesis.rules.effects import KEEP, UNKNOWN, Effect
 from worldcoder.synthesis.rules.language import Literal, literal_cost
 
 RULE_COST = 1.0
+UNFINISHED_COST = 1e6
 WITHIN = 9.0
 """Lists this many nats above the best are kept: about one in 8,000 of its weight."""
 
@@ -121,15 +122,19 @@ class Rows:
 
 
 def search(
-    rows: Rows, literals: Literals, *, beam: int = 12, most_rules: int = 12, keep: int = 60
+    rows: Rows, literals: Literals, *, beam: int = 12, most_rules: int = 40, keep: int = 60
 ) -> list[DecisionList]:
-    """Decision lists that explain all rows, cheapest first; empty only where none was found."""
+    """Decision lists that explain all rows, cheapest first. Where none does, the one that explains most."""
     if not rows.by_mask:
         return [DecisionList((Rule(0, KEEP),), 0.4)]
     problem = _Problem(list(rows.by_mask.values()), literals)
     complete: dict[tuple[Rule, ...], float] = {}
     layer: dict[int, list[tuple[float, tuple[Rule, ...]]]] = {problem.everything: [(0.0, ())]}
-    for _ in range(most_rules):
+    unfinished: tuple[int, tuple[Rule, ...]] = (
+        problem.everything,
+        (),
+    )  # the list so far that leaves the fewest rows unexplained
+    for depth in range(most_rules):
         following: dict[int, list[tuple[float, tuple[Rule, ...]]]] = {}
         for remaining, lists in layer.items():
             for effect, cover in problem.explained.items():
@@ -144,6 +149,8 @@ def search(
         best = min(complete.values(), default=math.inf)
         layer = {}
         kept = 0
+        if depth == 12:
+            beam = max(2, beam // 4)  # a world this irregular is learned by heart; go on with less care
         for remaining, lists in sorted(
             following.items(), key=lambda item: min(c for c, _ in item[1]) + problem.estimate(item[0])
         ):
@@ -151,12 +158,18 @@ def search(
                 (pair for pair in lists if pair[0] <= best + WITHIN and remaining), key=lambda pair: pair[0]
             )[:4]
             if lists:
+                if remaining.bit_count() < unfinished[0].bit_count():
+                    unfinished = remaining, lists[0][1]
                 layer[remaining] = lists
                 kept += 1
                 if kept >= beam:
                     break
         if not layer:
             break
+    if not complete:  # keep what was found, and let the commonest effect stand for the rest
+        remaining, rules_so_far = unfinished
+        effect = max(problem.explained, key=lambda e: (problem.explained[e] & remaining).bit_count())
+        complete[(*rules_so_far, Rule(0, effect))] = UNFINISHED_COST
     found = [DecisionList(rules, cost) for rules, cost in complete.items()]
     found.sort(key=lambda one: one.cost)
     return problem.widen(found, keep)

@@ -9,7 +9,7 @@ from worldcoder.world.difference import match
 from worldcoder.world.values import Ref, State
 
 Place = tuple[Any, Any]
-PLACE = "place"
+PLACE = "@place"
 """The attribute that stands for x and y together."""
 KIND = "kind"
 """The attribute that stands for the kind, since a thing may change it."""

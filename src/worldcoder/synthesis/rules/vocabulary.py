@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import gcd
+from math import gcd, log
 from typing import Any
 
 from worldcoder.synthesis.rules.scene import PLACE, Scene, Thing, becomes, scene_of
@@ -53,6 +53,8 @@ class Vocabulary:
             set()
         )  # verbs of actions that name objects: these do not head anywhere
         self.kinds: dict[str, None] = {}
+        self.frame: tuple[int, int, int, int] | None = None
+        self._outcomes: dict[str, Counter[tuple[Verb, Any]]] = {}
         self.values: dict[tuple[str, str], dict[Any, None]] = {}
         self.changing: dict[tuple[str, str], None] = {}
         self.offsets: dict[str, dict[Vector, None]] = {}
@@ -92,7 +94,23 @@ class Vocabulary:
                 self._attributes.setdefault(thing.kind, {}).setdefault(attribute)
                 if attribute != PLACE and not isinstance(value, Thing):
                     self.values.setdefault((thing.kind, attribute), {}).setdefault(value)
+        self._widen_frame(scene)
         self._share(scene)
+
+    def _widen_frame(self, scene: Scene) -> None:
+        if any(type(v) is int for place in scene.cells for v in place):
+            x0, y0, x1, y1 = scene.bounds
+            if self.frame is not None:
+                x0, y0 = min(x0, self.frame[0]), min(y0, self.frame[1])
+                x1, y1 = max(x1, self.frame[2]), max(y1, self.frame[3])
+            self.frame = (x0, y0, x1, y1)
+
+    def in_frame(self, place: tuple[Any, Any]) -> bool:
+        """Whether a place lies among the places where anything was ever seen."""
+        if self.frame is None:
+            return True
+        x0, y0, x1, y1 = self.frame
+        return bool(x0 <= place[0] <= x1 and y0 <= place[1] <= y1)
 
     def _share(self, scene: Scene) -> None:
         for things in scene.cells.values():
@@ -137,6 +155,10 @@ class Vocabulary:
             if new.index not in kept:
                 self.appearing.setdefault(new.kind)
         self._changed_in.update(changed.keys())
+        for kind, things in scene.kinds.items():
+            if len(things) == 1:
+                outcome = _outcome(things[0], became)
+                self._outcomes.setdefault(kind, Counter())[name, outcome] += 1
         if changed:
             self.effective.setdefault(name)
         avatar = scene.single(self.avatar) if self.avatar else None
@@ -228,17 +250,21 @@ class Vocabulary:
                 self.facings[first], self.facings[second] = (abs(y), abs(x)), (-abs(y), -abs(x))
 
     def _find_avatar(self) -> str | None:
-        candidates = [
-            (self._changed_in[kind], kind)
-            for kind in self.kinds
-            if kind not in self._many
-            and self._kinds_in[kind] * 10 >= self._scenes * 9
-            and self._changed_in[kind] > 0
-        ]
-        if not candidates:
-            return None
-        most = max(count for count, _ in candidates)
-        return next(kind for count, kind in candidates if count == most)
+        """The kind there is one of whose changes depend most on what is done."""
+        best, found = 0.0, None
+        for kind in self.kinds:
+            if (
+                kind in self._many
+                or self._kinds_in[kind] * 10 < self._scenes * 9
+                or not self._changed_in[kind]
+            ):
+                continue
+            dependence = (
+                _information(self._outcomes[kind]) + 1e-6 * self._changed_in[kind] / self._transitions
+            )
+            if found is None or dependence > best:
+                best, found = dependence, kind
+        return found
 
     # ── what the language asks ───────────────────────────────────────────────────────────────────────────
 
@@ -254,6 +280,7 @@ class Vocabulary:
             tuple(self.vanishing),
             tuple(self.appearing),
             len(self.together),
+            self.frame,
             tuple(min(len(v), 6) for v in self.values.values()),
             sum(min(len(v), 6) for v in self.offsets.values()),
         )
@@ -310,6 +337,31 @@ def same_value(old: Any, new: Any, became: Sequence[Thing | None]) -> bool:
     if isinstance(old, Thing):
         return isinstance(new, Thing) and became[old.index] is new
     return bool(old == new) and not isinstance(new, Thing)
+
+
+def _outcome(thing: Thing, became: Sequence[Thing | None]) -> Any:
+    """What an action did to a thing, roughly: how far it went, which of its other values changed."""
+    new = became[thing.index]
+    if new is None:
+        return "gone"
+    vector = _vector(thing.place, new.place) if thing.place and new.place else None
+    changed = tuple(
+        a for a, v in thing.values.items() if a != PLACE and not same_value(v, new.values.get(a), became)
+    )
+    return vector, changed
+
+
+def _information(counts: Counter[tuple[Verb, Any]]) -> float:
+    """The mutual information of action and outcome in nats, less its bias (Miller 1955); 0 at least."""
+    total = sum(counts.values())
+    verbs: Counter[Verb] = Counter()
+    outcomes: Counter[Any] = Counter()
+    for (verb, outcome), n in counts.items():
+        verbs[verb] += n
+        outcomes[outcome] += n
+    found = sum(n / total * log(n * total / (verbs[v] * outcomes[o])) for (v, o), n in counts.items())
+    bias = (len(verbs) - 1) * (len(outcomes) - 1) / (2 * total)
+    return max(0.0, found - bias)
 
 
 def is_far(thing: Thing, avatar: Thing | None) -> bool:

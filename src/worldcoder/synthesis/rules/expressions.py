@@ -1,0 +1,246 @@
+"""Terms, literals and effects as Python expressions."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+
+from worldcoder.synthesis.rules.effects import Effect
+from worldcoder.synthesis.rules.helpers import HELPERS
+from worldcoder.synthesis.rules.language import Literal, PlaceTerm
+from worldcoder.synthesis.rules.scene import PLACE
+
+
+def variable(kind: str) -> str:
+    """A Python name for objects of a kind: "BlueDoor" gives blue_door."""
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", kind) or ["thing"]
+    name = "_".join(words).lower()
+    if not name.isidentifier() or keyword.iskeyword(name) or name in _TAKEN or name in HELPERS:
+        name = f"a_{name}"
+    if name.startswith(("next_", "the_", "arg")):  # names that programs use for other things
+        name = f"a_{name}"
+    return name if name.isidentifier() else "thing"
+
+
+def read(code: str, attribute: str) -> str:
+    """An expression that reads an attribute, whatever it is called."""
+    plain = attribute.isidentifier() and not keyword.iskeyword(attribute)
+    return f"{code}.{attribute}" if plain else f"getattr({code}, {attribute!r})"
+
+
+def next_variable(attribute: str) -> str:
+    """The variable for what an attribute of the avatar will be."""
+    if attribute == PLACE:
+        return "next_place"
+    name = f"next_{attribute}"
+    return (
+        name
+        if name.isidentifier() and name != "next_place"
+        else "next_" + "_".join(str(ord(c)) for c in attribute)
+    )
+
+
+_TAKEN = set(dir(builtins)) | {
+    "state", "action", "next_state", "step", "front", "beyond", "moved", "changed", "gone", "made", "obj", "other",
+    "place", "reward", "transition", "kind", "values", "where", "value", "attribute", "o",
+}  # fmt: skip
+
+
+class Writer:
+    """Turns terms, literals and effects into expressions, and remembers which helpers they need."""
+
+    def __init__(self, avatar: str | None) -> None:
+        self.avatar = avatar
+        self.me = variable(avatar) if avatar else "None"
+        self.this = self.me
+        self.helpers: set[str] = set()
+        self.movers: set[str] = set()
+        self.places: set[str] = set()
+        self.arguments: set[int] = set()
+        self.singles: dict[str, str] = {}
+        self.next_values: set[str] = set()
+
+    def use(self, helper: str) -> str:
+        self.helpers.add(helper)
+        return helper
+
+    def place(self, term: PlaceTerm) -> str:
+        anchor, k = term
+        if anchor == "off":
+            return f"{self.use('beside')}({self.this}, {k[0]}, {k[1]})"
+        obj = self.this if anchor == "self" else self.me
+        if k == 0:
+            return f"{self.use('place_of')}({obj})"
+        if obj == self.me and k in (1, 2):
+            self.use("ahead")
+            name = "front" if k == 1 else "beyond"
+            self.places.add(name)
+            return name
+        return f"{self.use('ahead')}({obj}, step{'' if k == 1 else f', {k}'})"
+
+    def object(self, term: str) -> str:
+        head, *path = term.split(".")
+        if head == "self":
+            code = self.this
+        elif head == "me":
+            code = self.me
+        elif head.startswith("the:"):
+            kind = head.removeprefix("the:")
+            code = self.singles.setdefault(kind, f"the_{variable(kind).removeprefix('the_')}")
+            self.use("only")
+        else:
+            self.arguments.add(int(head[3:]))
+            self.use("argument")
+            code = head
+        for i, attribute in enumerate(path):
+            code = (
+                read(code, attribute)
+                if i == 0 and head in ("self", "me")
+                else f"{self.use('get')}({code}, {attribute!r})"
+            )
+        return code
+
+    def value(self, term: str, attribute: str) -> str:
+        if term in ("self", "me"):
+            return read(self.object(term), attribute)
+        return f"{self.use('get')}({self.object(term)}, {attribute!r})"
+
+    def _but(self, term: PlaceTerm) -> str:
+        return f"{self.this}, {self.me}" if term == ("me", 0) and self.this != self.me else self.this
+
+    def _others(self) -> str:
+        return f"o is not {self.this}" + (f" and o is not {self.me}" if self.this != self.me else "")
+
+    def literal(self, literal: Literal, mover: str | None) -> str:
+        """An expression that is true where the literal is."""
+        match literal:
+            case ("action" | "this step", name):
+                return f"action.name == {name!r}"
+            case ("heads",):
+                return "step is not None"
+            case ("heads not",):
+                return "step is None"
+            case ("here", term):
+                return f"{self.use('place_of')}({self.this}) == {self.place(term)}"
+            case (("free" | "blocked") as form, term, kind):
+                self.movers.add(kind)
+                passage = f"{self.use(form)}(state, {self.place(term)}, {kind!r}, {self._but(term)})"
+                if term[0] == "off" or term[1] != 2 or kind == mover:
+                    return passage
+                pushed: PlaceTerm = (
+                    term[0],
+                    1,
+                )  # what is asked is whether a thing one step before could go there
+                return f"{self.use('things')}(state, {self.place(pushed)}, {kind!r}, {self._but(pushed)}) and {passage}"
+            case ("outside", term):
+                return f"{self.use('outside')}(state, {self.place(term)})"
+            case ("off frame", term):
+                return f"{self.use('beyond_frame')}({self.place(term)}, FRAME)"
+            case ("empty", term):
+                return f"{self.use('empty')}(state, {self.place(term)}, {self._but(term)})"
+            case ("not empty", term):
+                return f"{self.use('occupied')}(state, {self.place(term)}, {self._but(term)})"
+            case ("at", term, kind):
+                return f"{self.use('things')}(state, {self.place(term)}, {kind!r}, {self._but(term)})"
+            case ("not at", term, kind):
+                return f"{self.use('absent')}(state, {self.place(term)}, {kind!r}, {self._but(term)})"
+            case (("at." | "not at.") as form, term, kind, attribute, value):
+                sign = "==" if form == "at." else "!="
+                found = f"{self.use('things')}(state, {self.place(term)}, {kind!r}, {self._but(term)})"
+                return f"any({read('o', attribute)} {sign} {value!r} for o in {found})"
+            case (("at=" | "not at=") as form, term, kind, attribute, other):
+                than = self.object(other)
+                found = (
+                    f"{self.use('things')}(state, {self.place(term)}, {kind!r}, {self._but(term)}, {than})"
+                )
+                helper = self.use("alike" if form == "at=" else "unlike")
+                return f"any({helper}(o, {than}, {attribute!r}) for o in {found})"
+            case (("value" | "not value") as form, term, "@place", None):  # PLACE
+                return f"{self.value(term, 'x')} is {'' if form == 'value' else 'not '}None"
+            case ("value", term, attribute, value):
+                sign = "is" if value is None or isinstance(value, bool) else "=="
+                return f"{self.value(term, attribute)} {sign} {value!r}"
+            case ("not value", term, attribute, value):
+                if term in ("self", "me"):
+                    sign = "is not" if value is None else "!="
+                    return f"{self.value(term, attribute)} {sign} {value!r}"
+                return f"{self.use('differs')}({self.object(term)}, {attribute!r}, {value!r})"
+            case (("least" | "most") as form, term, attribute, value):
+                # "most" is true of values below the bound
+                helper = self.use("at_least" if form == "least" else "below")
+                return f"{helper}({self.value(term, attribute)}, {value!r})"
+            case ("kind", term, kind):
+                return f"{self.value(term, 'kind')} == {kind!r}"
+            case ("arg" | "this way", term, value):
+                return f"{self.object(term)} == {value!r}"
+            case ("is", first, second):
+                return f"{self.object(first)} is {self.object(second)}"
+            case ("not is", first, second):
+                return f"{self.use('distinct')}({self.object(first)}, {self.object(second)})"
+            case (("equal" | "not equal") as form, first, attribute, second, other):
+                sign = "==" if form == "equal" else "!="
+                return f"{self.value(first, attribute)} {sign} {self.value(second, other)}"
+            case (("same" | "not same") as form, first, second, attribute):
+                helper = self.use("alike" if form == "same" else "unlike")
+                return f"{helper}({self.object(first)}, {self.object(second)}, {attribute!r})"
+            case (("any" | "none") as form, kind, attribute, value):
+                sign = "" if form == "any" else "not "
+                return f"{sign}any({read('o', attribute)} == {value!r} for o in state.all({kind!r}))"
+            case (("moves" | "stays") as form,):
+                self.next_values.add(PLACE)
+                return f"next_place {'!=' if form == 'moves' else '=='} {self.use('place_of')}({self.me})"
+            case ("becomes", attribute):
+                self.next_values.add(attribute)
+                return f"{next_variable(attribute)} is {self.this}"
+            case ("with", term):
+                return f"{self.use('together')}({self.me}, {self.object(term)})"
+            case ("beside", term):
+                return f"{self.use('near')}({self.me}, {self.object(term)})"
+            case ("apart", term):
+                return f"{self.use('apart')}({self.me}, {self.object(term)})"
+            case ("near",):
+                return f"{self.use('near')}({self.me}, {self.this})"
+        raise AssertionError(literal)
+
+    def effect(self, attribute: str, effect: Effect, mover: str | None) -> str:
+        """An expression for the new value of an attribute."""
+        old = f"{self.use('place_of')}({self.this})" if attribute == PLACE else read(self.this, attribute)
+        match effect:
+            case ("set", value):
+                return repr(value)
+            case ("add", amount):
+                return f"{self.use('plus')}({old}, {amount!r})"
+            case ("turn", k, n):
+                return f"({old} {'-' if k < 0 else '+'} {abs(k)}) % {n}"
+            case ("flip",):
+                return f"not {old}"
+            case ("copy", term, other):
+                return self.value(term, other)
+            case ("object", term):
+                return self.object(term)
+            case ("object at", term):
+                found = f"[o for o in state.at(*{self.place(term)}) if {self._others()}]"
+                return f"{self.use('the_one')}({found}, {old})"
+            case ("kind at", term, kind):
+                found = f"{self.use('things')}(state, {self.place(term)}, {kind!r}, {self._but(('me', 0))})"
+                return f"{self.use('first')}({found}, {old})"
+            case ("place", None):
+                return "(None, None)"
+            case ("place", ("me next", k)):
+                self.next_values.add(PLACE)
+                if not k:
+                    return "next_place"
+                return "(next_place[0] + step[0], next_place[1] + step[1])"
+            case ("place", term):
+                return f"{self.place(term)} or {old}"
+            case ("place of", term):
+                self.use("place_of")
+                return f"place_of({self.object(term)})"
+            case ("partner", kind, term):
+                return f"{self.use('partner')}(state, {kind!r}, {self.place(term)}) or {old}"
+            case ("slide",):
+                if mover:
+                    self.movers.add(mover)
+                return f"{self.use('slide')}(state, {self.this}, step)"
+        raise AssertionError(effect)
