@@ -378,6 +378,45 @@ def test_bad_input_is_one_line(
         assert [p for p in sorted(here.rglob("*")) if "__pycache__" not in p.parts] == before
 
 
+def odd(command: str, model: str, form: str) -> list[str]:
+    world = [f"{ROOM_FILE}:odd", "--option", f"form={form}"]
+    return {
+        "learn": ["learn", *world, "--polish", "5", "--no-pictures"],
+        "play": ["play", model, *world, "--seeds", "1-3"],
+        "compare": ["compare", model, *world, "--seeds", "1", "--tests", "20"],
+    }[command]
+
+
+@pytest.mark.parametrize("command", ["learn", "play", "compare"])
+@pytest.mark.parametrize("form", ["plain", "list"])
+def test_plain_tuples_will_do(
+    capsys: pytest.CaptureFixture[str], learned: str, command: str, form: str
+) -> None:
+    assert main(odd(command, learned, form)) == 0
+    out = capsys.readouterr().out
+    assert "exact on " in out or "solved 3 of 3" in out
+
+
+@pytest.mark.parametrize("command", ["learn", "play", "compare"])
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("state", "reset gave a State, expected Start(state, goal)"),
+        ("three", "gave a tuple of 3, expected Step(state, reward, done, truncated)"),
+        ("info", "gave {} as truncated, expected True or False"),
+        ("text", "gave '1' as the reward, expected a finite number"),
+        ("none", "gave None, expected Step(state, reward, done, truncated)"),
+    ],
+)
+def test_what_an_environment_returns_wrongly_is_one_line(
+    capsys: pytest.CaptureFixture[str], learned: str, command: str, form: str, said: str
+) -> None:
+    assert main(odd(command, learned, form)) == 1
+    error = capsys.readouterr().err
+    assert error.startswith(f"error: {ROOM_FILE}:odd: ") and error.count("\n") == 1
+    assert said in error and "; return " in error
+
+
 def test_debug_shows_where(capsys: pytest.CaptureFixture[str]) -> None:
     result = worldcoder("learn", f"{ROOM_FILE}:raises", "--debug")
     assert result.returncode == 1

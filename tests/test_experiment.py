@@ -163,7 +163,7 @@ def test_a_world_that_fails_ends_the_run_in_order(tmp_path: Path) -> None:
 
 
 def test_a_world_that_gives_no_state_is_named(tmp_path: Path) -> None:
-    with pytest.raises(WorldError, match="step gave NoneType, expected a State"):
+    with pytest.raises(WorldError, match=r"step\(\w+\) gave NoneType as the state, expected a State"):
         run(replace(SHORT, environment=ROOM.replace("make_env", "bad_step")), tmp_path, pictures=False)
 
 

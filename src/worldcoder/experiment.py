@@ -23,6 +23,7 @@ from typing import Any, Literal
 from worldcoder.agent import Agent, AgentConfig
 from worldcoder.envs import make
 from worldcoder.envs.factories import one_line, suggestion
+from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.errors import RunError, UsageError, WorldcoderError
 from worldcoder.planning import Budget, Status
 from worldcoder.runs.assessment import reachable, reproduced
@@ -34,7 +35,6 @@ from worldcoder.runs.journal import Journal, Past
 from worldcoder.runs.log import RunLog
 from worldcoder.runs.reader import RunReader
 from worldcoder.runs.reporter import Reporter
-from worldcoder.runs.world import GuardedWorld
 from worldcoder.synthesis.proposer import Proposer
 
 IN_A_HURRY = 2.0

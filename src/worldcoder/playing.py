@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from worldcoder.envs import Environment
+from worldcoder.envs.guarded import guarded
 from worldcoder.errors import ModelFormatError
 from worldcoder.planning import Budget, Plan, Status, plan
 from worldcoder.programs import (
@@ -145,12 +146,13 @@ def play(
     budget: of each search. max_steps: actions in an episode. planner: one of `worldcoder.planning`.
     on_step: told of each start and step while it happens. Ctrl-C ends it; what was played is returned.
 
-    Raises ProgramError for a program that does not load, WorldError from the environment.
+    Raises ProgramError for a program that does not load, WorldError from the environment or for one that
+    returns what it should not.
     """
     began = time.perf_counter()
     episodes: list[PlayedEpisode] = []
     interrupted = False
-    player = _Player(model, environment, budget, max_steps, planner, on_step or _unseen)
+    player = _Player(model, guarded(environment), budget, max_steps, planner, on_step or _unseen)
     try:
         for seed in seeds:
             episodes.append(player.play(seed))

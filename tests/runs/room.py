@@ -97,3 +97,31 @@ def bad_reset() -> Any:
 
 
 NOT_A_FACTORY = 3
+
+
+class _Odd(Room):
+    """Steps and starts come in whatever form is asked for."""
+
+    def __init__(self, form: str) -> None:
+        super().__init__(6, 0, False, 1, 0.0, 1000)
+        self._form = form
+
+    def reset(self, seed: int) -> Any:
+        start = super().reset(seed)
+        return {"list": list(start), "plain": tuple(start), "state": start.state}.get(self._form, start)
+
+    def step(self, action: Action) -> Any:
+        state, reward, done, truncated = super().step(action)
+        return {
+            "plain": (state, reward, done, truncated),
+            "list": [state, reward, int(done), int(truncated)],
+            "three": (state, reward, done),
+            "info": (state, reward, done, {}),
+            "text": (state, "1", done, truncated),
+            "none": None,
+        }.get(self._form, Step(state, reward, done, truncated))
+
+
+def odd(*, form: str) -> Any:
+    """A world that does not return Start and Step."""
+    return _Odd(form)

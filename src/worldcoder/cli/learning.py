@@ -11,6 +11,7 @@ from worldcoder.agent import AgentConfig
 from worldcoder.cli.progress import conclude, showing
 from worldcoder.cli.words import PHI2, STOPPED, count, number, share
 from worldcoder.envs import make
+from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.errors import UsageError, WorldcoderError
 from worldcoder.experiment import Experiment, resume, run
 from worldcoder.programs.saving import load_model
@@ -118,7 +119,7 @@ def _checked(summary: Summary) -> str:
     try:
         result = compare(
             load_model(summary.directory),
-            lambda: make(summary.environment, **summary.options),
+            lambda: GuardedWorld(make(summary.environment, **summary.options), summary.environment),
             seeds,
             tests=CHECK_TESTS,
             seconds=CHECK_SECONDS,

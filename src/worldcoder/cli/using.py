@@ -13,6 +13,7 @@ import typer
 from worldcoder import comparison, playing
 from worldcoder.cli.words import count, duration, number, share
 from worldcoder.envs import Environment, make
+from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.planning import Budget
 from worldcoder.programs.saving import load_model
 from worldcoder.world.drawing import draw
@@ -37,7 +38,7 @@ def play(
 ) -> playing.Played:
     """Play, say what came out, and return it. watch: None watches where there is a terminal."""
     model = load_model(path)
-    world = make(environment, **options)
+    world = GuardedWorld(make(environment, **options), environment)
     budget = Budget(nodes=nodes, seconds=seconds)
     on_terminal = sys.stdout.isatty()
     watch = on_terminal if watch is None else watch
@@ -97,7 +98,7 @@ def compare(
     model = load_model(path)
 
     def build() -> Environment:
-        return make(environment, **options)
+        return GuardedWorld(make(environment, **options), environment)
 
     build()  # what is wrong with the environment is said before anything else
     result = comparison.compare(model, build, seeds, tests=tests, seconds=seconds)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from worldcoder.comparison.contexts import Contexts
 from worldcoder.comparison.gathering import Sample, gather
 from worldcoder.envs import Environment
+from worldcoder.envs.guarded import guarded
 from worldcoder.errors import ModelFormatError, UsageError
 from worldcoder.planning import Budget, plan
 from worldcoder.programs import Prediction, RewardFunction, Simulator, TransitionFunction, WorldModel
@@ -142,16 +143,20 @@ def compare(
     rng: decides what is tried; a fixed one where left out.
 
     Raises ProgramError for a program that does not load, UsageError for no seeds or tests, WorldError from
-    the environment. A program that fails at a test is a mistake.
+    the environment or for one that returns what it should not. A program that fails at a test is a mistake.
     """
     seeds = list(seeds)
     if not seeds or tests < 1:
         raise UsageError(f"expected at least one seed and one test, got {len(seeds)} and {tests}")
     began = time.perf_counter()
     rng = random.Random(0) if rng is None else rng
-    predictor = _Predictor(model, make())
+
+    def build() -> Environment:
+        return guarded(make())
+
+    predictor = _Predictor(model, build())
     limit = None if seconds is None else _SHARE * seconds
-    samples = gather(make, seeds, wanted=_POOL * tests, guide=predictor.guide, rng=rng, seconds=limit)
+    samples = gather(build, seeds, wanted=_POOL * tests, guide=predictor.guide, rng=rng, seconds=limit)
 
     outcomes = [(sample, predictor.predict(sample)) for sample in samples]
     known = rng.sample(samples, min(len(samples), _SAMPLED))

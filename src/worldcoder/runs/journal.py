@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.errors import RunError
 from worldcoder.planning import Plan, plan
 from worldcoder.programs import Program, WorldModel
@@ -29,7 +30,6 @@ from worldcoder.runs.reader import (
     RecordedTransition,
     RunReader,
 )
-from worldcoder.runs.world import GuardedWorld
 from worldcoder.world.values import Action, Goal, State, Transition
 
 
