@@ -10,7 +10,7 @@ An agent is asked and told: `begin`, then `act` and `observe` in turn.
 from __future__ import annotations
 
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -135,7 +135,7 @@ class Agent:
         if self._queue:
             _, action, why, note = self._queue.popleft()
             return Decision(action, why, note)
-        if state == self._start and not self.settled:
+        if not self.settled and (state == self._start or not self._promises_goal()):
             return Decision(self._rng.choice(actions), "random", "nothing else to do")
         return Decision(None, "explore", "nothing left to learn or to reach from here")
 
@@ -200,9 +200,16 @@ class Agent:
         """φ1: the share of transitions that the model reproduces, reward and end included."""
         rewards = {goal: RewardFunction(p.program.source) for goal, p in self._learned.items()}
         missed = self._check.run(self._transition, rewards)
-        seen = [self._check.transitions[m.index] for m in missed if m.what in ("state", "error")]
-        self._wrong = {(t.state, t.action) for t in seen}
+        self._wrong = self._often_wrong([m.index for m in missed if m.what in ("state", "error")])
         return 1 - len(missed) / max(len(self._check), 1)
+
+    def _often_wrong(self, missed: Sequence[int]) -> set[tuple[State, Action]]:
+        """What was predicted wrongly twice and at least every other time: more than noise."""
+        if not missed:
+            return set()
+        steps = [(t.state, t.action) for t in self._check.transitions]
+        seen, wrong = Counter(steps), Counter(steps[i] for i in missed)
+        return {step for step, n in wrong.items() if n >= 2 and 2 * n >= seen[step]}
 
     def _predicted(self, transition: Transition) -> bool:
         """Whether the plan in hand still holds after this step."""

@@ -72,8 +72,8 @@ def gathering(state: State, action: Action) -> State:
 PUSHING_ROOM = room(
     Obj("Walker", x=1, y=1),
     Obj("Crate", x=2, y=2),
-    Obj("Crate", x=3, y=2),
-    Obj("Mark", x=4, y=3),
+    Obj("Crate", x=4, y=3),
+    Obj("Mark", x=3, y=2),
     width=7,
     height=6,
 )

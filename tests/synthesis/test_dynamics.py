@@ -20,6 +20,7 @@ from small_worlds import (
 from worldcoder.programs import Check, TransitionFunction
 from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
+from worldcoder.synthesis.rules.scene import PLACE
 from worldcoder.world import Action, Obj, State, Transition
 
 WORLDS = {
@@ -94,7 +95,7 @@ def test_structure_is_found() -> None:
     vocabulary = dynamics.vocabulary
     assert vocabulary.avatar == "Walker"
     assert vocabulary.steps == {"n": (0, -1), "s": (0, 1), "w": (-1, 0), "e": (1, 0)}
-    assert ("Crate", "place") in vocabulary.changing and ("Mark", "place") not in vocabulary.changing
+    assert ("Crate", PLACE) in vocabulary.changing and ("Mark", PLACE) not in vocabulary.changing
 
 
 def test_doubt_ends_where_everything_was_tried() -> None:

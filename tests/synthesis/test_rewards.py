@@ -53,13 +53,17 @@ def learn(seen: list[Transition], actions: list[Action]) -> RulesSynthesizer:
 @pytest.mark.parametrize(
     ("start", "rule", "actions", "payment", "steps"),
     [
-        (PUSHING_ROOM, pushing, STEPS, dense, 1500),
-        (GATHERING_ROOM, gathering, GATHERING_STEPS, collected, 600),
+        (PUSHING_ROOM, pushing, STEPS, dense, 20),
+        (GATHERING_ROOM, gathering, GATHERING_STEPS, collected, 400),
     ],
     ids=["dense", "collected"],
 )
 def test_rewards_are_learned_exactly(start, rule, actions, payment, steps) -> None:  # type: ignore[no-untyped-def]
-    seen = paid(walk(start, rule, actions, steps, seed=2), payment, "do well")
+    seen = [
+        t
+        for seed in range(20)
+        for t in paid(walk(start, rule, actions, steps, seed=seed), payment, "do well")
+    ]
     assert len({t.reward for t in seen}) > 1
     synthesizer = learn(seen, actions)
     proposals = list(synthesizer.reward_programs("do well", start))
