@@ -323,6 +323,39 @@ class CopiesStartOver(Walk):
         return new
 
 
+def holding(**attributes: Any) -> type[Walk]:
+    class Holding(Walk):
+        def state(self) -> State:
+            return State([Obj("Walker", **{"at": self.x, **attributes})])
+
+    return Holding
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({"on-fire": True}, "'on-fire', which is no Python identifier; programs write o.on_fire: rename it"),
+        ({"class": 1}, "'class', which is no Python identifier; programs write o.class_: rename it"),
+        ({"2nd": 1}, "'2nd', which is no Python identifier; programs write o._2nd: rename it"),
+        ({"": 1}, "'', which is no Python identifier; programs write o.attribute: rename it"),
+        ({"replace": 1}, "'replace', which is reserved"),
+        ({"attributes": 1}, "'attributes', which is reserved"),
+        ({"_alive": 1}, "'_alive', which is reserved"),
+        ({"x": 1.0, "y": 0}, "Walker.x is 1.0 (float), expected an int, or None for what is nowhere"),
+        ({"x": 1, "y": True}, "Walker.y is True (bool), expected an int"),
+        ({"x": "left"}, "Walker.x is 'left' (str), expected an int"),
+    ],
+)
+def test_attributes_that_programs_cannot_use(attributes: dict[str, Any], said: str) -> None:
+    with pytest.raises(AssertionError) as caught:
+        check_environment(holding(**attributes))
+    assert str(caught.value).startswith("reset(0): Walker") and said in str(caught.value)
+
+
+def test_places_may_be_nowhere_and_keywords_of_patterns_are_names() -> None:
+    assert check_environment(holding(x=None, y=3, match=1, type="old")).steps
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_broken_world_is_found_and_named(name: str) -> None:
     world, said = BROKEN[name]

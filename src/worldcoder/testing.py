@@ -9,20 +9,26 @@ def test_my_world():
 from __future__ import annotations
 
 import copy
+import keyword
 import math
 import random
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from worldcoder.envs.contract import Environment, Start, Step
 from worldcoder.errors import WorldError
-from worldcoder.world.values import Action, Goal, State
+from worldcoder.world.objects import LiveObj
+from worldcoder.world.values import Action, Goal, Obj, State
 
 __all__ = ["Checked", "check_environment"]
 
 _Known = dict[tuple[Goal, State, Action], tuple[str, Step]]
 """What every state and action led to under a goal, and where that was seen."""
+
+_RESERVED = frozenset({*dir(Obj), *dir(LiveObj)})
+"""What already means something on an object: kind, name, replace, ..."""
 
 _UNKNOWN = Action("an action that no world has")
 
@@ -47,10 +53,11 @@ def check_environment(
 
     factory: builds a fresh environment. seeds: the episodes to try. steps: random actions in each.
 
-    Checked are: that `reset` is reproducible; that everything returned has the right type; that no state
-    changes after it was returned; that `actions` is a function of the state; that two environments with one
-    seed and the same actions agree; that a state and an action decide what comes next; that a wrong call
-    raises WorldError and changes nothing; and, where `copy.deepcopy` works, that a copy is independent.
+    Checked are: that `reset` is reproducible; that everything returned has the right type; that attributes have
+    names that a program can write, and that x and y are int or None; that no state changes after it was
+    returned; that `actions` is a function of the state; that two environments with one seed and the same
+    actions agree; that a state and an action decide what comes next; that a wrong call raises WorldError and
+    changes nothing; and, where `copy.deepcopy` works, that a copy is independent.
 
     Raises AssertionError, which says what broke and where.
     """
@@ -78,6 +85,32 @@ def _require_refusal(environment: Environment, action: Action, when: str) -> Non
     except Exception as error:
         raise AssertionError(f"{when}: expected WorldError, got {type(error).__name__}: {error}") from error
     raise AssertionError(f"{when}: expected WorldError, got {step!r}")
+
+
+def _check_objects(state: State, when: str) -> None:
+    """Programs write attributes as `o.x`, and reckon with places."""
+    for o in state:
+        for attribute, value in o.attributes.items():
+            where = f"{when}: {o.kind} has the attribute {attribute!r}"
+            _require(
+                attribute.isidentifier() and not keyword.iskeyword(attribute),
+                f"{where}, which is no Python identifier; programs write o.{_identifier(attribute)}: rename it",
+            )
+            _require(
+                attribute not in _RESERVED,
+                f"{where}, which is reserved: it means something else on every object; rename it",
+            )
+            _require(
+                attribute not in ("x", "y") or value is None or type(value) is int,
+                f"{when}: {o.kind}.{attribute} is {value!r} ({type(value).__name__}), expected an int, or None"
+                " for what is nowhere: x and y are places; count in whole steps, or give it another name",
+            )
+
+
+def _identifier(name: str) -> str:
+    """A name like this one that Python can read."""
+    words = re.sub(r"\W+", "_", name).strip("_") or "attribute"
+    return f"{words}_" if keyword.iskeyword(words) else f"_{words}" if words[0].isdigit() else words
 
 
 def _act(environment: Environment, action: Action, where: str) -> Step:
@@ -147,6 +180,7 @@ class _Walk:
         _require(
             isinstance(start.state, State), f"{when}: expected a State, got {type(start.state).__name__}"
         )
+        _check_objects(start.state, when)
         _require(
             isinstance(start.goal, str) and bool(start.goal.strip()),
             f"{when}: expected the goal to be a sentence, got {start.goal!r}",
@@ -183,6 +217,7 @@ class _Walk:
         step = _act(environment, action, self._place(i))
         _require(isinstance(step, Step), f"{when}: expected Step, got {type(step).__name__}")
         _require(isinstance(step.state, State), f"{when}: expected a State, got {type(step.state).__name__}")
+        _check_objects(step.state, when)
         _require(
             type(step.reward) in (int, float) and math.isfinite(step.reward),
             f"{when}: expected the reward to be a finite float, got {step.reward!r}"

@@ -176,7 +176,7 @@ def test_an_option_without_default(folder: Path) -> None:
 def test_an_unknown_name() -> None:
     assert message("sokobn", UnknownEnvironment) == (
         f"no environment is called 'sokobn' (did you mean 'sokoban'?); there are: {', '.join(envs.names())};"
-        " your own is given as module:factory"
+        " your own is given as FILE.py:FACTORY or module:factory"
     )
     assert "did you mean 'minigrid'?" in message("mingrid:DoorKey-8x8", UnknownEnvironment)
 
@@ -186,9 +186,28 @@ def test_no_name_at_all(spec: Any) -> None:
     assert "expected an environment such as" in message(spec, UnknownEnvironment)
 
 
-@pytest.mark.parametrize("spec", ["their_file:", ":make_env"])
+@pytest.mark.parametrize("spec", ["nothing:", ":make_env", ":"])
 def test_half_a_spec(folder: Path, spec: str) -> None:
     assert "expected package.module:factory or path/to/file.py:factory" in message(spec, UnknownEnvironment)
+
+
+@pytest.mark.parametrize("spec", ["their_file.py", "./their_file.py", "their_file", "their_file:"])
+def test_a_file_without_a_factory(folder: Path, spec: str) -> None:
+    assert message(spec, UnknownEnvironment) == (
+        f"{spec}: expected FILE.py:FACTORY, as in {spec.rstrip(':')}:World;"
+        " their_file.py has: World, make_env, broken, incomplete"
+    )
+
+
+def test_a_file_in_which_nothing_looks_like_a_factory(folder: Path) -> None:
+    (folder / "names.py").write_text(
+        "from pathlib import Path\nfrom their_file import make_env\n"
+        "def needs(size): ...\ndef _hidden(): ...\nclass Helper: ...\nnumber = 3\n"
+    )
+    assert "no function without required parameters is in names.py; add one" in message("names.py")
+    (folder / "faulty.py").write_text("1 / 0\n")
+    assert "faulty.py does not load: ZeroDivisionError" in message("faulty.py")
+    assert "No such file" in message("missing.py", UnknownEnvironment)
 
 
 def test_missing_files_and_modules(folder: Path) -> None:

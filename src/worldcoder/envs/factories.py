@@ -179,13 +179,46 @@ def load(spec: str) -> tuple[Factory, Path | None]:
     return factory, path.parent if path else None
 
 
+def without_factory(spec: str) -> str | None:
+    """What to say of a spec that is a Python file and names no factory in it; None for any other spec.
+
+    Raises UnknownEnvironment where the file is missing, WorldError where it fails to load.
+    """
+    place = spec.removesuffix(":")
+    path = _file(place)
+    if path is None:
+        return None
+    module = _from_file(spec, path)
+    found = [name for name, value in vars(module).items() if _looks_like_factory(value, module.__name__)]
+    if not found:
+        return (
+            f"{spec}: expected FILE.py:FACTORY, and no function without required parameters is in {path.name};"
+            " add one that returns an environment"
+        )
+    there_are = ", ".join(found[:8])
+    return f"{spec}: expected FILE.py:FACTORY, as in {place}:{found[0]}; {path.name} has: {there_are}"
+
+
+def _looks_like_factory(value: Any, module: str) -> bool:
+    """Whether something was defined in a module and can be called without arguments to build a world."""
+    if not callable(value) or getattr(value, "__module__", None) != module:
+        return False
+    name = getattr(value, "__name__", "_")
+    if name.startswith("_") or not isinstance(value, type | types.FunctionType):
+        return False
+    if isinstance(value, type) and not all(hasattr(value, m) for m in ("reset", "step", "actions")):
+        return False
+    variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return all(p.default is not p.empty or p.kind in variable for p in _parameters(value))
+
+
 def _file(place: str) -> Path | None:
     """The Python file that is meant, or None when it is a module's name.
 
     A bare name is a file of the current folder before it is an installed module, as for `python name.py`.
     """
     path = Path(place).expanduser()
-    for candidate in (path, path.with_name(path.name + ".py")):
+    for candidate in (path, path.with_name(path.name + ".py")) if path.name else ():
         if candidate.suffix == ".py" and candidate.is_file():
             return candidate.resolve()
     looks_like_path = path.suffix == ".py" or "/" in place or "\\" in place

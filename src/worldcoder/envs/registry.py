@@ -121,10 +121,12 @@ def _find(spec: str) -> tuple[Factory, Any]:
     known = _registered.get(name)
     if known is None:
         guess = factories.suggestion(name, names())
+        if not spec.partition(":")[2] and (said := factories.without_factory(spec)):
+            raise UnknownEnvironment(said)
         if ":" not in spec:
             raise UnknownEnvironment(
                 f"no environment is called {spec!r}{guess}; there are: {', '.join(names())};"
-                " your own is given as module:factory"
+                " your own is given as FILE.py:FACTORY or module:factory"
             )
         try:
             return factories.load(spec)
