@@ -7,16 +7,21 @@ import os
 import pty
 import re
 import select
+import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from worldcoder.cli import main
 from worldcoder.cli.arguments import parse_options, parse_seeds
+from worldcoder.cli.learning import _conclusion
 from worldcoder.errors import UsageError
+from worldcoder.runs.events import Summary
 
 ROOM_FILE = Path(__file__).parent / "runs" / "room.py"
 ROOM = f"{ROOM_FILE}:make_env"
@@ -154,7 +159,12 @@ def test_compare_shows_what_is_wrong(capsys: pytest.CaptureFixture[str], learned
     Path("wrong").mkdir()
     Path("wrong/transition.py").write_text("def transition(state, action):\n    return state\n")
     assert main(["compare", "wrong", ROOM, "--seeds", "1", "--tests", "50"]) == 0
-    assert "  wrong       " in capsys.readouterr().out
+    out = capsys.readouterr().out
+    wrong = re.findall(
+        r"\n  wrong       (\d+) × (\w+): predicted no change, observed Walker: ([xy] [+-]1)", out
+    )
+    assert wrong and len({line[1:] for line in wrong}) == len(wrong)
+    assert re.search(r"\n    such as   \w+: Walker.*observed Walker at \(\d, \d\): [xy] \d → \d", out)
 
 
 def test_envs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,6 +190,95 @@ def test_show_a_run(capsys: pytest.CaptureFixture[str], learned: str) -> None:
     assert main(["show", learned, "--json"]) == 0
     values = json.loads(capsys.readouterr().out)
     assert values["summary"]["solved"] and values["history"]["programs"][0]["kind"] == "transition"
+
+
+def broken_run(learned: str, transition: str) -> str:
+    """A copy of a run, in which the transition program is another."""
+    copied = Path("broken").absolute()
+    shutil.copytree(learned, copied)
+    (copied / "model/transition.py").write_text(f"def transition(state, action):\n    {transition}\n")
+    return str(copied)
+
+
+def test_show_lists_what_is_not_explained(capsys: pytest.CaptureFixture[str], learned: str) -> None:
+    assert main(["show", learned]) == 0
+    assert "not explained" not in capsys.readouterr().out
+    run = broken_run(learned, "return state")
+    assert main(["show", run]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"── not explained · \d+ of \d+ transitions ─+\n", out)
+    assert re.search(
+        r"\n +\d+      (north|south|east|west): predicted no change, observed Walker at \(\d, \d\): [xy] \d → \d",
+        out,
+    )
+    assert "a program fails" not in out
+    assert main(["show", run, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["unexplained"]
+    assert sum(sort["count"] for sort in found["each"]) == found["count"] > 0
+
+
+@pytest.mark.parametrize(
+    ("transition", "said"), [("state.one('Door')", "expected exactly one Door"), ("return (", "not Python")]
+)
+def test_show_says_how_a_program_fails(
+    capsys: pytest.CaptureFixture[str], learned: str, transition: str, said: str
+) -> None:
+    assert main(["show", broken_run(learned, transition)]) == 0
+    out = capsys.readouterr().out
+    assert re.search(rf"\n  in \d+ of them a program fails, first: .*{said}", out)
+
+
+SUMMARY = Summary(
+    environment="a.py:make",
+    options={},
+    synthesizer="rules",
+    seed=0,
+    goal="win",
+    solved=True,
+    stopped="converged",
+    episodes=2,
+    real_actions=99,
+    actions_to_solve=39,
+    actions_to_model=10,
+    phi1=1.0,
+    phi2="found",
+    wrong_guesses=0,
+    successes=1,
+    programs=1,
+    program_lines=2,
+    transition_lines=2,
+    model="run/model",
+    seconds={"total": 2.0},
+    version="0",
+    directory=Path("run"),
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "solved after 39 actions in 2.0 s"),
+        (
+            {"phi1": 0.0, "phi2": "unreachable", "unexplained": 99, "program_error": "KeyError: 'x'"},
+            "reached once, not yet understood, after 39 actions in 2.0 s",
+        ),
+        (
+            {"phi1": 0.5, "phi2": "budget", "unexplained": 1, "successes": 3},
+            "reached 3 times, not yet understood, first after 39 actions",
+        ),
+        ({"phi2": "budget"}, "reached once, no plan is known yet, after 39 actions"),
+        ({"phi2": None, "model": None, "phi1": 0.0}, "reached once, not yet understood, after 39 actions"),
+        ({"solved": False, "successes": 0}, "not solved after 99 actions"),
+    ],
+)
+def test_luck_is_not_called_solved(changes: dict[str, Any], said: str) -> None:
+    first, *rest = _conclusion(replace(SUMMARY, **changes), check=False)
+    text = "\n".join(rest)
+    assert first.startswith(said)
+    missing = changes.get("unexplained", 0)
+    are = "1 transition is" if missing == 1 else f"{missing} transitions are"
+    assert (f"  unexplained {are} not; look at: worldcoder show run" in text) == bool(missing)
+    assert ("  error       KeyError: 'x'" in text) == ("program_error" in changes)
 
 
 def test_show_a_model(capsys: pytest.CaptureFixture[str], learned: str) -> None:
@@ -284,6 +383,7 @@ BAD = [
     (("learn", "sokobann"), 2, "did you mean 'sokoban'"),
     (("learn", "no_such_file.py:make_env"), 2, "no_such_file.py"),
     (("learn", f"{ROOM_FILE}:make_en"), 2, "did you mean 'make_env'"),
+    (("learn", f"{ROOM_FILE}"), 2, "expected FILE.py:FACTORY, as in"),
     ((*LEARN, "--seed", "three"), 2, "--seed"),
     ((*LEARN, "--seed", "-1"), 2, "seed: expected 0 to"),
     ((*LEARN, "--max-actions", "-5"), 2, "max_actions: expected 0 or more, got -5"),

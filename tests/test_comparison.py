@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from programs_for_sokoban import GOAL, NO_PENALTY, THROUGH_BOXES, TRANSITION, sokoban_model
 
 from worldcoder.comparison import Comparison, compare
+from worldcoder.comparison.words import without_places
 from worldcoder.envs import Environment, Start, Step, make
 from worldcoder.errors import ProgramError, UsageError, WorldError
 from worldcoder.programs import Program, WorldModel
@@ -104,6 +106,27 @@ def test_a_program_that_fails_is_wrong_there() -> None:
     assert {m.action.name for m in result.mistakes} == {"up"}
     assert "ZeroDivisionError" in result.mistakes[0].difference
     assert "error" in result.to_json()["mismatches"][0]["predicted"]
+    assert result.first_error is not None and "ZeroDivisionError" in result.first_error
+    assert [(r.action.name, r.count) for r in result.repeated] == [("up", result.wrong)]
+
+
+def test_the_same_mistake_is_told_once() -> None:
+    result = compared(sokoban_model(THROUGH_BOXES))
+    assert sum(r.count for r in result.repeated) == result.wrong
+    assert [r.count for r in result.repeated] == sorted((r.count for r in result.repeated), reverse=True)
+    assert len({(r.action, r.difference) for r in result.repeated}) == len(result.repeated) <= 4
+    first = result.repeated[0]
+    assert first.count > 1 and first.example.action == first.action
+    assert re.fullmatch(
+        r"predicted Box: [xy] [+-]1; Player: [xy] [+-]1, observed no change", first.difference
+    )
+    assert result.to_json()["repeated"][0]["count"] == first.count
+
+
+def test_a_difference_without_places() -> None:
+    text = "predicted Box at (3, -1): x 3 → 2, open False → True; Key at (None, None) appears, observed no change"
+    assert without_places(text) == ("predicted Box: x -1, open False → True; Key appears, observed no change")
+    assert without_places("Key key: x None → 3, fox 1 → 2") == "Key key: x None → 3, fox 1 → 2"
 
 
 def test_a_program_that_does_not_load_is_refused() -> None:

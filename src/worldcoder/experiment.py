@@ -26,7 +26,7 @@ from worldcoder.envs.factories import one_line, suggestion
 from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.errors import RunError, UsageError, WorldcoderError
 from worldcoder.planning import Budget, Status
-from worldcoder.runs.assessment import reachable, reproduced
+from worldcoder.runs.assessment import not_reproduced, reachable
 from worldcoder.runs.clock import Clock
 from worldcoder.runs.directory import RunDirectory, discard, new_directory
 from worldcoder.runs.events import Began, Caution, Event, Listener, Summary, Thinking
@@ -253,8 +253,8 @@ def _carry_out(
                     )
         except Interruption as interruption:
             stopped = interruption.reason
-        phi1 = 0.0 if agent.model is None else reproduced(agent.model, reporter.transitions)
-        summary = reporter.summary(stopped, phi1, _word(phi2))
+        wrong = None if agent.model is None else not_reproduced(agent.model, reporter.transitions)
+        summary = reporter.final(stopped, wrong, _word(phi2))
         reporter.save(summary)
         if pictures:
             _draw(folder, listener)

@@ -9,7 +9,7 @@ from typing import Any
 
 from worldcoder.agent import AgentConfig
 from worldcoder.cli.progress import conclude, showing
-from worldcoder.cli.words import PHI2, STOPPED, count, number, share
+from worldcoder.cli.words import PHI2, STOPPED, count, number, reached, share
 from worldcoder.envs import make
 from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.errors import UsageError, WorldcoderError
@@ -87,7 +87,11 @@ def _modified(directory: Path) -> int | None:
 def _conclusion(summary: Summary, *, check: bool) -> Iterator[str]:
     """The last lines."""
     spent = conclude(summary.seconds["total"], summary.model_calls)
-    if summary.solved:
+    by_luck = reached(summary.successes, summary.phi1, summary.phi2)
+    if by_luck:
+        first = "first after" if summary.successes > 1 else "after"
+        yield f"{by_luck}, {first} {count(summary.actions_to_solve or 0, 'action')} in {spent}"
+    elif summary.solved:
         yield f"solved after {count(summary.actions_to_solve or 0, 'action')} in {spent}"
     else:
         why = STOPPED.get(summary.stopped or "", str(summary.stopped))
@@ -100,11 +104,17 @@ def _conclusion(summary: Summary, *, check: bool) -> Iterator[str]:
     phi2 = PHI2.get(summary.phi2 or "", "not known")
     data = count(summary.real_actions, "transition")
     yield f"  explains    {share(summary.phi1)} of {data} (φ1); {phi2} (φ2)"
+    run_directory = _path(summary.directory)
+    if summary.unexplained:
+        missing = count(summary.unexplained, "transition")
+        are = "is" if summary.unexplained == 1 else "are"
+        yield f"  unexplained {missing} {are} not; look at: worldcoder show {run_directory}"
+    if summary.program_error:
+        yield f"  error       {summary.program_error}"
     if check and summary.stopped not in ("interrupted", "terminated"):
         yield f"  checked     {_checked(summary)}"
     transition = Path(summary.model) / "transition.py"
     yield f"  model       {count(summary.transition_lines, 'line')} of Python: {transition}"
-    run_directory = _path(summary.directory)
     options = "".join(f" --option {shlex.quote(f'{k}={v}')}" for k, v in summary.options.items())
     environment = shlex.quote(summary.environment)
     play = f"worldcoder play {run_directory} {environment} --seeds 1-20{options}"
@@ -130,7 +140,8 @@ def _checked(summary: Summary) -> str:
         return "cut short"
     exact = number(result.tested - result.wrong)
     wrong = f"; wrong in: {result.wrong_contexts[0].context}" if result.wrong_contexts else ""
-    return f"exact on {exact} of {number(result.tested)} tests against the real world{wrong}"
+    failed = f"; a program failed: {result.first_error}" if result.first_error else ""
+    return f"exact on {exact} of {number(result.tested)} tests against the real world{wrong}{failed}"
 
 
 def _path(directory: Path) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from worldcoder.cli.words import PHI2, STOPPED, count, duration, share
+from worldcoder.cli.unexplained import unexplained, unexplained_text
+from worldcoder.cli.words import PHI2, STOPPED, count, duration, reached, share
 from worldcoder.envs import describe, entries
 from worldcoder.errors import ModelFormatError
 from worldcoder.programs import WorldModel
@@ -76,8 +77,10 @@ def _options_text(options: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 def shown(path: Path) -> dict[str, Any]:
     """What `show` shows of a run's directory or a model's folder."""
-    values: dict[str, Any] = {"path": str(path), "model": None, "summary": None, "history": None}
+    values: dict[str, Any] = dict.fromkeys(("model", "summary", "history", "unexplained"))
+    values["path"] = str(path)
     run = is_run(path)
+    model = None
     try:
         model = load_model(path)
     except ModelFormatError:
@@ -90,6 +93,9 @@ def shown(path: Path) -> dict[str, Any]:
         folder = RunDirectory(path)
         values["summary"] = folder.read_summary() if folder.summary.exists() else None
         values["history"] = _history(path)
+        if model is not None:
+            with RunReader(path) as reader:
+                values["unexplained"] = unexplained(model, reader)
     return values
 
 
@@ -152,6 +158,8 @@ def write_shown(values: dict[str, Any], write: Write) -> None:
     if values["history"] is not None:
         for line in _history_text(values["history"], values["summary"] or {}):
             write(line)
+    for line in unexplained_text(values["unexplained"] or {"count": 0}):
+        write(line)
 
 
 def _write_source(title: str, program: dict[str, Any], write: Write) -> None:
@@ -184,6 +192,9 @@ def _history_text(history: dict[str, Any], summary: dict[str, Any]) -> Iterator[
     if summary:
         phi2 = PHI2.get(summary.get("phi2") or "", "not known")
         yield f"  explains    {share(summary['phi1'])} (φ1); {phi2} (φ2)"
+        by_luck = reached(summary.get("successes", 0), summary["phi1"], summary.get("phi2"))
+        if by_luck:
+            yield f"  goal        {by_luck}"
     rows: list[tuple[int, int, str]] = []
     for n, p in enumerate(history["programs"]):
         parent = f" from {p['parent']}" if p["parent"] else ""

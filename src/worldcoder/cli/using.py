@@ -106,6 +106,11 @@ def compare(
         exact = number(result.tested - result.wrong)
         write(f"exact on {exact} of {count(result.tested, 'test')} ({share(result.exact)})")
         write(f"  contexts    exact in {number(result.contexts_exact)} of {number(result.contexts)}")
-        for mistake in result.mistakes:
-            write(f"  wrong       {mistake.context}: {mistake.difference}")
+        for mistake in result.repeated:
+            example = f"{mistake.example.context}: {mistake.example.difference}"
+            if mistake.count == 1:
+                write(f"  wrong       {example}")
+            else:
+                write(f"  wrong       {number(mistake.count)} × {mistake.action}: {mistake.difference}")
+                write(f"    such as   {example}")
     return result

@@ -32,7 +32,7 @@ def share(part: float) -> str:
 
 PHI2 = {
     "found": "a plan to a reward is found",
-    "unreachable": "no reward can be reached",
+    "unreachable": "in the model no reward can be reached",
     "budget": "the search for a plan ran out",
 }
 """φ2 in words."""
@@ -49,3 +49,12 @@ STOPPED = {
     "error": "an error",
 }
 """Why a run ended."""
+
+
+def reached(successes: int, phi1: float, phi2: str | None) -> str | None:
+    """What can be said of a goal that was reached, but not by a plan that the model has; None if it has one."""
+    if not successes or phi2 == "found":
+        return None
+    times = "once" if successes == 1 else f"{successes:,} times"
+    unknown = "no plan is known yet" if phi1 >= 1 and phi2 != "unreachable" else "not yet understood"
+    return f"reached {times}, {unknown}"

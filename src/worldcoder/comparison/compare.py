@@ -11,13 +11,13 @@ from typing import Any, Literal
 
 from worldcoder.comparison.contexts import Contexts
 from worldcoder.comparison.gathering import Sample, gather
+from worldcoder.comparison.words import end_in_words, reward_in_words, state_in_words, without_places
 from worldcoder.envs import Environment
 from worldcoder.envs.guarded import guarded
 from worldcoder.errors import ModelFormatError, UsageError
 from worldcoder.planning import Budget, plan
 from worldcoder.programs import Prediction, RewardFunction, Simulator, TransitionFunction, WorldModel
 from worldcoder.programs.check import TOLERANCE
-from worldcoder.world.difference import describe_change
 from worldcoder.world.values import Action, Goal, State
 
 What = Literal["state", "reward", "done", "error"]
@@ -70,6 +70,27 @@ def _prediction_to_json(prediction: Prediction) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeated:
+    """A mistake that was made in so many tests, wherever it happened.
+
+    difference: in words, without places; how far something moves stands for where to. example: one of them.
+    """
+
+    action: Action
+    difference: str
+    count: int
+    example: Mistake
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "action": self.action.to_json(),
+            "difference": self.difference,
+            "count": self.count,
+            "example": self.example.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class WrongContext:
     """A context in which the model is wrong, in words, with how many tests it had and how many were wrong."""
 
@@ -87,7 +108,8 @@ class Comparison:
 
     tested: tests made. wrong: those that the model did not get exactly right. contexts: kinds of situations
     tested. contexts_exact: those without a mistake. mistakes: the first ones, one from each wrong context
-    before a second from any. wrong_contexts: the ones with most mistakes first.
+    before a second from any. repeated: the same mistakes put together, the most frequent first.
+    wrong_contexts: the ones with most mistakes first. first_error: how a program failed first, if one did.
     without_reward: goals for which the model has no reward program; there, only states were compared.
     seconds: wall-clock time.
     """
@@ -100,6 +122,8 @@ class Comparison:
     wrong_contexts: tuple[WrongContext, ...]
     without_reward: tuple[Goal, ...]
     seconds: float
+    repeated: tuple[Repeated, ...] = ()
+    first_error: str | None = None
 
     @property
     def exact(self) -> float:
@@ -114,6 +138,8 @@ class Comparison:
             "contexts": self.contexts,
             "contexts_exact": self.contexts_exact,
             "mismatches": [m.to_json() for m in self.mistakes],
+            "repeated": [r.to_json() for r in self.repeated],
+            "first_error": self.first_error,
             "wrong_contexts": [c.to_json() for c in self.wrong_contexts],
             "without_reward": list(self.without_reward),
             "seconds": self.seconds,
@@ -139,7 +165,8 @@ def compare(
     and whether the episode ends.
 
     make: builds a fresh environment. tests: at most so many. seconds: wall-clock limit, at which fewer tests
-    are made; without one the result depends on model, world, seeds and rng alone. shown: mistakes to return.
+    are made; without one the result depends on model, world, seeds and rng alone. shown: mistakes to return, and
+    repeated ones.
     rng: decides what is tried; a fixed one where left out.
 
     Raises ProgramError for a program that does not load, UsageError for no seeds or tests, WorldError from
@@ -171,11 +198,12 @@ def compare(
 
     tested: defaultdict[str, int] = defaultdict(int)
     wrong: defaultdict[str, list[Mistake]] = defaultdict(list)
-    mistakes = 0
+    mistakes: list[Mistake] = []
     for i in drawn:
         sample, prediction = outcomes[i]
         mistake = _judge(sample, prediction, predictor.rewarded(sample.goal), names[i][0])
-        mistakes += mistake is not None
+        if mistake is not None:
+            mistakes.append(mistake)
         for name in names[i]:
             tested[name] += 1
             if mistake is not None:
@@ -183,13 +211,15 @@ def compare(
     worst = sorted(wrong, key=lambda name: (-len(wrong[name]), name))
     return Comparison(
         tested=len(drawn),
-        wrong=mistakes,
+        wrong=len(mistakes),
         contexts=len(tested),
         contexts_exact=len(tested) - len(wrong),
         mistakes=tuple(_varied([wrong[name] for name in worst], shown)),
         wrong_contexts=tuple(WrongContext(name, tested[name], len(wrong[name])) for name in worst),
         without_reward=tuple(sorted(g for g in {s.goal for s in samples} if not predictor.rewarded(g))),
         seconds=time.perf_counter() - began,
+        repeated=tuple(_merged(mistakes, shown)),
+        first_error=next((m.difference for m in mistakes if m.what == "error"), None),
     )
 
 
@@ -259,16 +289,11 @@ def _judge(sample: Sample, prediction: Prediction, rewarded: bool, context: str)
         what, difference = "error", prediction.error or "the program failed"
     elif prediction.state != step.state:
         what = "state"
-        happened, said = (
-            describe_change(sample.state, step.state),
-            describe_change(sample.state, prediction.state),
-        )
-        difference = f"predicted {_in_words(said, happened)}, observed {_in_words(happened, said)}"
+        difference = state_in_words(sample.state, prediction.state, step.state)
     elif rewarded and abs(prediction.reward - step.reward) > TOLERANCE:
-        what, difference = "reward", f"predicted reward {prediction.reward:g}, observed {step.reward:g}"
+        what, difference = "reward", reward_in_words(prediction.reward, step.reward)
     elif rewarded and prediction.done != step.done:
-        ends = {True: "the end of the episode", False: "that it goes on"}
-        what, difference = "done", f"predicted {ends[prediction.done]}, observed {ends[step.done]}"
+        what, difference = "done", end_in_words(prediction.done, step.done)
     else:
         return None
     return Mistake(
@@ -277,10 +302,13 @@ def _judge(sample: Sample, prediction: Prediction, rewarded: bool, context: str)
     )  # fmt: skip
 
 
-def _in_words(lines: Sequence[str], others: Sequence[str]) -> str:
-    """What is in one change and not in the other."""
-    own = [line for line in lines if line not in others]
-    return "; ".join(own) or ("nothing more" if lines else "no change")
+def _merged(mistakes: Sequence[Mistake], shown: int) -> list[Repeated]:
+    """The same mistakes put together, the most frequent first."""
+    groups: defaultdict[tuple[Action, str], list[Mistake]] = defaultdict(list)
+    for mistake in mistakes:
+        groups[mistake.action, without_places(mistake.difference)].append(mistake)
+    found = [Repeated(action, text, len(group), group[0]) for (action, text), group in groups.items()]
+    return sorted(found, key=lambda r: -r.count)[:shown]
 
 
 def _varied(groups: Sequence[Sequence[Mistake]], shown: int) -> list[Mistake]:

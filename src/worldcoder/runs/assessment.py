@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from worldcoder.errors import ModelFormatError, ProgramError
 from worldcoder.planning import Budget, Status, plan
-from worldcoder.programs import Check, RewardFunction, TransitionFunction, WorldModel
+from worldcoder.programs import Check, Mismatch, RewardFunction, TransitionFunction, WorldModel
 from worldcoder.programs.simulator import Actions
 from worldcoder.world.values import Action, Goal, State, Transition
 
@@ -15,16 +15,16 @@ FEW = 10
 """Starts for which each search has its full budget."""
 
 
-def reproduced(model: WorldModel, transitions: Sequence[Transition]) -> float:
-    """φ1: the share of transitions that the model reproduces, reward and end included; 0 without any."""
-    if not transitions:
-        return 0.0
+def not_reproduced(model: WorldModel, transitions: Sequence[Transition]) -> list[Mismatch]:
+    """The transitions that the model does not reproduce, reward and end included, in order.
+
+    All of them, with the error, where a program does not load.
+    """
     try:
         rewards = {goal: RewardFunction(program.source) for goal, program in model.rewards.items()}
-        wrong = Check(transitions).run(TransitionFunction(model.transition.source), rewards)
-    except ProgramError:
-        return 0.0
-    return 1 - len(wrong) / len(transitions)
+        return Check(transitions).run(TransitionFunction(model.transition.source), rewards)
+    except ProgramError as error:
+        return [Mismatch(i, "error", None, None, str(error)) for i in range(len(transitions))]
 
 
 def reachable(

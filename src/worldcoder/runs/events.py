@@ -124,6 +124,8 @@ class Summary:
     phi1: share of the recorded transitions that the final model reproduces.
     phi2: whether it admits a plan to a reward from every start that was met: `found`, `unreachable` or
     `budget` (the search ran out); None without a model.
+    unexplained: how many recorded transitions the final model does not reproduce. program_error: how one of its
+    programs failed first in that check, if one did.
     wrong_guesses: invented rewards that were tried and not rewarded.
     model_calls, tokens, usd: spent on language models. seconds: total, acting, synthesis, planning.
     program_lines: lines of code of the model's programs; transition_lines: of its transition program.
@@ -155,6 +157,8 @@ class Summary:
     tokens: int = 0
     usd: float = 0.0
     error: str | None = None
+    unexplained: int = 0
+    program_error: str | None = None
     directory: Path = field(default=Path(), compare=False)
 
     def to_json(self) -> dict[str, Any]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from worldcoder.agent import Agent, Decision
 from worldcoder.errors import RunError
 from worldcoder.planning import Plan
+from worldcoder.programs.check import Mismatch
 from worldcoder.runs.clock import Clock
 from worldcoder.runs.directory import RunDirectory
 from worldcoder.runs.events import (
@@ -168,6 +170,7 @@ class Reporter:
             actions_to_model=programs[-1].after if programs else 0,
             phi1=phi1,
             phi2=phi2,
+            unexplained=round((1 - phi1) * len(self.transitions)),
             wrong_guesses=self.wrong_guesses,
             successes=self.successes,
             programs=len(programs),
@@ -178,6 +181,13 @@ class Reporter:
             error=error,
             directory=self._folder.path,
         )
+
+    def final(self, stopped: str, wrong: Sequence[Mismatch] | None, phi2: str | None) -> Summary:
+        """The results at the end. wrong: what the model does not reproduce; None without a model."""
+        everything = len(self.transitions)
+        phi1 = 0.0 if wrong is None or not everything else 1 - len(wrong) / everything
+        error = next((m.error for m in wrong or () if m.what == "error"), None)
+        return replace(self.summary(stopped, phi1, phi2), program_error=error)
 
     def save(self, summary: Summary) -> None:
         """Write the model if it is another one, and the summary. Raises RunError where that fails."""
