@@ -371,12 +371,12 @@ class Agent:
         assert self._start is not None and self._program is not None
         key = (self._start, self._program.source)
         if self._promise is None or self._promise[0] != key:
+            likely = self._likely()
+            any_of = self.proposer.any_of(likely) if len(likely) > 1 else None
             found = False
-            for proposal in self._likely():
-                simulator = self._simulator(self._start, proposal.program)
-                found = self._planner(simulator, budget=Budget(nodes=self.config.guess_nodes)).found
-                if found:
-                    break
+            for program in [p.program for p in likely] if any_of is None else [any_of]:
+                simulator = self._simulator(self._start, program)
+                found = found or self._planner(simulator, budget=Budget(nodes=self.config.guess_nodes)).found
             self._promise = key, found
         return self._promise[1]
 
