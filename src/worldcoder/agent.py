@@ -62,12 +62,19 @@ class Counts:
     episodes: int = 0
     successes: int = 0
     wrong_guesses: int = 0
-    adopted_at: int = 0
-    syntheses: int = 0
 
 
 class Agent:
-    """Learns one world. Everything random comes from `rng`; with the same rng and world it does the same."""
+    """Learns one world.
+
+    actions: which actions there are in a state. planner: the search for plans. clock: a stopwatch by name
+    ("synthesis", "planning", "exploring"). Everything random comes from `rng`; with the same rng and the same
+    world the agent does the same.
+
+    model: what was learned so far. phi1: the share of transitions that it reproduces. phi2: how the last search
+    for a plan ended. guess: the invented reward that is being tried. settled: set this once the goal was reached;
+    from then on the agent acts only to learn.
+    """
 
     def __init__(
         self,
@@ -88,21 +95,22 @@ class Agent:
         self.guess: RewardProposal | None = None
         self.goal: Goal = ""
         self.settled = False
-        """Set this once the goal was reached: from then on the agent acts only to learn."""
         self._rng = rng
         self._actions = actions
         self._planner = planner
         self._clock = clock or (lambda name: Timer())
         self._check = Check()
         self._start: State | None = None
-        self._starts: dict[tuple[State, Goal], None] = {}
         self._action_sets: set[tuple[Action, ...]] = set()
-        self._queue: deque[tuple[State, Action, Why, str]] = deque()
+        self._queue: deque[tuple[State, Action, Why, str]] = (
+            deque()
+        )  # the plan: where it should be, what to do
         self._transition: TransitionFunction | None = None
         self._program: Program | None = None
         self._learned: dict[Goal, RewardProposal] = {}
+        # by reward program: how a search of so many nodes ended
         self._without_plan: dict[str, tuple[Status, int]] = {}
-        self._quiet: set[State] = set()
+        self._quiet: set[State] = set()  # where nothing to learn was found
         self._tried: set[tuple[State, Action]] = set()
         self._wrong: set[tuple[State, Action]] = set()
         self._disappointed: str | None = None
@@ -115,7 +123,6 @@ class Agent:
         self.counts.episodes += 1
         self.goal = goal
         self._start = state
-        self._starts.setdefault((state, goal))
         self._queue.clear()
         self._without_plan.clear()
         self._disappointed = None
@@ -171,20 +178,15 @@ class Agent:
         program = self.proposer.transition_program() if changed or self._failing() else self._program
         assert program is not None
         if self._program is None or program.source != self._program.source:
-            self.counts.syntheses += 1
             function = TransitionFunction(program.source)
             share = self._reproduced(function)
             if self._transition is None or share >= self._reproduced(self._transition):
                 self._program, self._transition = program, function
-                self.counts.adopted_at = self.counts.actions
                 self._without_plan.clear()
                 self._quiet.clear()
         assert self._start is not None
         reward = next(self.proposer.reward_programs(self.goal, self._start))
-        known = self._learned.get(self.goal)
-        if known is None or known.program.source != reward.program.source:
-            self._learned[self.goal] = reward
-            self.counts.adopted_at = self.counts.actions
+        self._learned[self.goal] = reward
         rewards = {goal: proposal.program for goal, proposal in self._learned.items()}
         assert self._program is not None
         self.model = WorldModel(self._program, rewards)
@@ -392,11 +394,6 @@ class Agent:
                 break
             likely.append(proposal)
         return likely
-
-    @property
-    def curious(self) -> bool:
-        """Whether the last search for something to learn found anything."""
-        return not self._quiet
 
     # ── actions ──────────────────────────────────────────────────────────────────────────────────────────
 

@@ -47,9 +47,6 @@ class Literals:
         """The literals of a mask, in the order of their bits."""
         return [self.all[i] for i in bits(mask)]
 
-    def cost_of(self, mask: int) -> float:
-        return sum(self.cost[i] for i in bits(mask))
-
 
 def bits(mask: int) -> Iterable[int]:
     """The positions of the ones of an int, lowest first."""
