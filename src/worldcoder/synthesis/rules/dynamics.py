@@ -36,6 +36,18 @@ class Target:
     lists: list[DecisionList] = field(default_factory=lambda: [DecisionList((Rule(0, KEEP),), 0.4)])
     searched_at: int = 0
     failed: bool = False
+    _votes: dict[int, tuple[Effect, ...]] = field(default_factory=dict)
+    _voters: list[DecisionList] | None = None
+
+    def votes(self, mask: int) -> tuple[Effect, ...]:
+        """The different effects that the lists foresee in a context."""
+        if self._voters is not self.lists:
+            self._voters = self.lists
+            self._votes.clear()
+        found = self._votes.get(mask)
+        if found is None:
+            found = self._votes[mask] = tuple(dict.fromkeys(one.effect(mask) for one in self.lists))
+        return found
 
     def tell(self, row: Row) -> None:
         """Drop the lists that a new row falsifies."""
@@ -328,7 +340,7 @@ class Dynamics:
                 known = self._pairs.get(key, set())
                 pairs += sum(pair not in known for pair in self._pairs_of(mask))
             for target in targets:
-                chosen = {one.effect(mask) for one in target.lists}
+                chosen = target.votes(mask)
                 if len(chosen) > 1 and len({_freeze(self._outcome(target, context, e)) for e in chosen}) > 1:
                     disputed += 1
         return Doubt(tuple(unseen), pairs, disputed, self._is_lost(avatar, action))
