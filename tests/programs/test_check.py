@@ -114,3 +114,32 @@ def test_impure_programs_are_caught(body: str) -> None:
     assert found is not None and found.what == "state" and "same call" in (found.error or "")
     pure = "def transition(state, action):\n    state.one('Me').x += 1\n"
     assert check_pure(check, TransitionFunction(pure), {}, rng=random.Random(0)) is None
+
+
+def test_cases_that_leave_one_state_are_told_apart() -> None:
+    """They run together, in another order than they were recorded; mismatches come in order, repeats too."""
+    a, b, c = (State([Obj("Me", x=x), Obj("Sign", x=9, y=0)]) for x in (0, 1, 2))
+    go, stay = Action("go"), Action("stay")
+    recorded = [
+        Transition(a, "win", go, b, 0.0, False),
+        Transition(b, "win", go, c, 0.0, False),
+        Transition(a, "win", stay, b, 0.0, False),  # wrong: nothing moves
+        Transition(b, "win", stay, b, 0.0, False),
+        Transition(a, "win", stay, b, 0.0, False),  # the same again
+        Transition(a, "win", go, b, 5.0, False),  # another reward for the same step
+        Transition(a, "lose", go, b, 0.0, False),  # the same step for a goal that ends there
+        Transition(b, "lose", go, c, 0.0, True),
+    ]
+    move = "def transition(state, action):\n    state.one('Me').x += action.name == 'go'\n"
+    nothing = "def reward(state, action, next_state):\n    return 0, False\n"
+    end = "def reward(state, action, next_state):\n    return 0, next_state.one('Me').x > state.one('Me').x\n"
+    check = Check(recorded)
+
+    def run(stop_after: int | None = None) -> list[tuple[int, str]]:
+        rewards = {"win": RewardFunction(nothing), "lose": RewardFunction(end)}
+        found = check.run(TransitionFunction(move), rewards, stop_after=stop_after)
+        return [(m.index, m.what) for m in found]
+
+    expected = [(2, "state"), (4, "state"), (5, "reward"), (6, "done")]
+    assert run() == expected
+    assert [run(n) for n in range(1, 6)] == [expected[:n] for n in range(1, 6)]

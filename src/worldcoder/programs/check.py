@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from worldcoder.errors import ProgramError
 from worldcoder.programs.functions import RewardFunction, TransitionFunction
-from worldcoder.programs.memory import Memory, Node
+from worldcoder.programs.memory import Node
 from worldcoder.programs.model import ANY_GOAL
 from worldcoder.programs.simulator import Prediction
-from worldcoder.world.live import LiveState
+from worldcoder.world.live import LiveState, Snapshot, part_of
 from worldcoder.world.values import Action, Goal, State, Transition
 
 TOLERANCE = 1e-9
@@ -36,18 +36,20 @@ class Mismatch:
     error: str | None = None
 
 
-@dataclass
+@dataclass(slots=True)
 class _Case:
     """A transition, with the states before and after kept in the live state of its group.
 
-    first: the number, in the group, of the first case that says the same; its own if it is the first.
+    number: its own in the group. first: that of the first case that says the same.
+    action: that of the transition.
     """
 
     index: int
+    number: int
     transition: Transition
     before: Node
     after: Node
-    actions: tuple[Action]
+    action: Action
     first: int
 
 
@@ -60,7 +62,10 @@ class _Group:
     node: Node
     cases: list[_Case] = field(default_factory=list)
     known: dict[Any, int] = field(default_factory=dict)
-    generation: int = 0
+    generation: int = -1
+    _batches: dict[Snapshot, list[_Case]] = field(default_factory=dict)
+    _sorted: int = 0
+    _labels: dict[tuple[str, ...], tuple[list[int], dict[Any, int]]] = field(default_factory=dict)
 
     def keep(self, state: State) -> Node:
         """A state, kept."""
@@ -70,12 +75,66 @@ class _Group:
         return self.live.hash_of(snapshot), snapshot
 
     def refresh(self) -> None:
-        """Take the hashes anew where objects may have been told apart since."""
-        if self.generation != self.live.generation:
-            self.generation = self.live.generation
+        """Sort what was added; take the hashes anew where objects may have been told apart since."""
+        live = self.live
+        if self.generation != live.generation:
+            self.generation, self._sorted = live.generation, 0
+            self._batches.clear()
+            self._labels.clear()
             for case in self.cases:
-                case.before = self.live.hash_of(case.before[1]), case.before[1]
-                case.after = self.live.hash_of(case.after[1]), case.after[1]
+                case.before = live.hash_of(case.before[1]), live.padded(case.before[1])
+                case.after = live.hash_of(case.after[1]), live.padded(case.after[1])
+        for case in self.cases[self._sorted :]:
+            if case.first == case.number:
+                self._batches.setdefault(case.before[1], []).append(case)
+        self._sorted = len(self.cases)
+
+    def batches(self, *, in_order: bool) -> Iterable[tuple[Snapshot, list[_Case]]]:
+        """The cases that say something new, those that leave the same state together if not in order."""
+        if in_order:
+            return ((case.before[1], [case]) for case in self.cases if case.first == case.number)
+        return self._batches.items()
+
+    def labels(self, kinds: tuple[str, ...]) -> list[int]:
+        """For each case a number: equal where no object of these kinds differs, before or after."""
+        labels, known = self._labels.setdefault(kinds, ([], {}))
+        for case in self.cases[len(labels) :]:
+            before, after = [sum([part_of(v, kinds) for v in node[1]]) for node in (case.before, case.after)]
+            labels.append(known.setdefault((before, after), len(known)))
+        return labels
+
+
+class _Judge:
+    """One reward program on the cases of one group: what it says of each once their states are right."""
+
+    def __init__(self, group: _Group, reward: RewardFunction) -> None:
+        self._group = group
+        self._reward = reward
+        self._live = group.live
+        self._generation = group.generation
+        self._reads_action = reward.reads_action
+        self._kinds: tuple[str, ...] | None = None
+        self._labels: list[int] = []
+        self._said: dict[Any, tuple[float, bool]] = {}
+
+    def __call__(self, case: _Case, same: bool) -> tuple[float, bool]:
+        """Reward and done of the step that was made and settled; `same`: it leads to the recorded state."""
+        reward, live, action = self._reward, self._live, case.action
+        kinds = reward.kinds
+        if not same or kinds is None or live.generation != self._generation:
+            return reward(live, action)
+        if kinds is not self._kinds:
+            self._kinds, self._labels = kinds, self._group.labels(kinds)
+            self._said.clear()
+        key: Any = self._labels[case.number]
+        if self._reads_action:
+            key = key, reward.relevant(action)
+        said = self._said.get(key)
+        if said is None:
+            said = reward.fresh(live, action)
+            if reward.kinds is kinds:
+                self._said[key] = said
+        return said
 
 
 class Check:
@@ -89,7 +148,7 @@ class Check:
     def __init__(self, transitions: Iterable[Transition] = ()) -> None:
         self._groups: list[_Group] = []
         self._transitions: list[Transition] = []
-        self._actions: dict[Action, tuple[Action]] = {}
+        self._actions: dict[Action, Action] = {}
         for transition in transitions:
             self.add(transition)
 
@@ -107,10 +166,11 @@ class Check:
         before = group.keep(transition.state)
         after = group.keep(transition.next_state)
         group.last, group.node = transition.next_state, after
-        actions = self._actions.setdefault(transition.action, (transition.action,))
-        said = before[0], actions, transition.goal, after[0], transition.reward, transition.done
+        action = self._actions.setdefault(transition.action, transition.action)
+        said = before[0], action, transition.goal, after[0], transition.reward, transition.done
         first = group.known.setdefault(said, len(group.cases))
-        group.cases.append(_Case(len(self._transitions), transition, before, after, actions, first))
+        case = _Case(len(self._transitions), len(group.cases), transition, before, after, action, first)
+        group.cases.append(case)
         self._transitions.append(transition)
 
     def _group(self, state: State) -> _Group:
@@ -137,80 +197,76 @@ class Check:
         """
         found: list[Mismatch] = []
         for group in self._groups:
-            for reward in rewards.values():
-                reward.forget()
-            memories: dict[Goal, Memory] = {}
-            wrong: dict[int, Mismatch] = {}  # by the number of the case in the group
-            group.refresh()
-            for number, case in enumerate(group.cases):
-                if case.first != number:
-                    same = wrong.get(case.first)
-                    mismatch = None if same is None else replace(same, index=case.index)
-                elif transition is not None and self._remembers(group, case, transition, rewards, memories):
-                    continue
-                else:
-                    mismatch = self._run_case(group, case, transition, rewards)
-                if mismatch is not None:
-                    wrong[number] = mismatch
-                    found.append(mismatch)
-                    if stop_after is not None and len(found) >= stop_after:
-                        return found
+            wanted = None if stop_after is None else stop_after - len(found)
+            found += _Run(group, transition, rewards).mismatches(wanted)
+            if stop_after is not None and len(found) >= stop_after:
+                break
         found.sort(key=lambda m: m.index)
         return found
 
-    def _remembers(
-        self,
-        group: _Group,
-        case: _Case,
-        transition: TransitionFunction,
-        rewards: Mapping[Goal, RewardFunction],
-        memories: dict[Goal, Memory],
-    ) -> bool:
-        """Whether the memory of traced calls says that the case is reproduced; False means: run it."""
-        recorded = case.transition
-        memory = memories.get(recorded.goal)
-        if memory is None:
-            reward = rewards.get(recorded.goal) or rewards.get(ANY_GOAL)
-            memory = memories[recorded.goal] = Memory(group.live, transition, reward)
-        if not memory.pays():
-            return False
-        for _, key, gained, done in memory.successors(case.before, case.actions):
-            return key == case.after[0] and (
-                memory.rewardless or (abs(gained - recorded.reward) <= TOLERANCE and done == recorded.done)
-            )
-        return False
 
-    def _run_case(
-        self,
-        group: _Group,
-        case: _Case,
-        transition: TransitionFunction | None,
-        rewards: Mapping[Goal, RewardFunction],
-    ) -> Mismatch | None:
-        live, recorded = group.live, case.transition
-        live.restore(case.before[1])
-        try:
-            if transition is None:
-                live.become(recorded.next_state)
-                live.settle()
-            else:
-                transition(live, recorded.action)
-                if live.settle() != case.after[0]:
-                    state = live.freeze()
-                    if live.exact_hash or state != recorded.next_state:
-                        return Mismatch(case.index, "state", state, recorded.next_state)
-            reward = rewards.get(recorded.goal) or rewards.get(ANY_GOAL)
-            if reward is not None:
-                gained, done = reward(live, recorded.action)
-                if abs(gained - recorded.reward) > TOLERANCE:
-                    return Mismatch(case.index, "reward", gained, recorded.reward)
-                if done != recorded.done:
-                    return Mismatch(case.index, "done", done, recorded.done)
-        except ProgramError as error:
-            return Mismatch(case.index, "error", None, None, str(error))
-        finally:
-            live.undo()
-        return None
+class _Run:
+    """Programs, held against one group."""
+
+    def __init__(
+        self, group: _Group, transition: TransitionFunction | None, rewards: Mapping[Goal, RewardFunction]
+    ) -> None:
+        group.refresh()
+        self._group = group
+        self._transition = transition
+        self._rewards = rewards
+        self._judges: dict[Goal, _Judge | None] = {}
+        for reward in rewards.values():
+            reward.forget()
+
+    def mismatches(self, wanted: int | None) -> list[Mismatch]:
+        """All in order, or so many of the first ones; what says the same as a wrong case is as wrong."""
+        group = self._group
+        wrong: dict[int, Mismatch] = {}  # by the number of the case in the group
+        for before, cases in group.batches(in_order=wanted is not None):
+            self._run_batch(before, cases, wrong)
+            if wanted is not None and len(wrong) >= wanted:
+                break
+        if not wrong:
+            return []
+        found = [replace(wrong[c.first], index=c.index) for c in group.cases if c.first in wrong]
+        return found[:wanted]
+
+    def _run_batch(self, before: Snapshot, cases: list[_Case], wrong: dict[int, Mismatch]) -> None:
+        """Run the cases that leave one state; note what is wrong."""
+        live, transition, judges = self._group.live, self._transition, self._judges
+        live.restore(before)
+        for case in cases:
+            recorded = case.transition
+            try:
+                if transition is None:
+                    live.become(recorded.next_state)
+                    same = live.settle() == case.after[0]
+                else:
+                    transition(live, case.action)
+                    same = live.settle() == case.after[0]
+                    if not same:
+                        state = live.freeze()
+                        if live.exact_hash or state != recorded.next_state:
+                            wrong[case.number] = Mismatch(case.index, "state", state, recorded.next_state)
+                            continue
+                goal = recorded.goal
+                judge = judges[goal] if goal in judges else self._judge(goal)
+                if judge is not None:
+                    gained, done = judge(case, same)
+                    if gained != recorded.reward and abs(gained - recorded.reward) > TOLERANCE:
+                        wrong[case.number] = Mismatch(case.index, "reward", gained, recorded.reward)
+                    elif done != recorded.done:
+                        wrong[case.number] = Mismatch(case.index, "done", done, recorded.done)
+            except ProgramError as error:
+                wrong[case.number] = Mismatch(case.index, "error", None, None, str(error))
+            finally:
+                live.undo()
+
+    def _judge(self, goal: Goal) -> _Judge | None:
+        reward = self._rewards.get(goal) or self._rewards.get(ANY_GOAL)
+        judge = self._judges[goal] = None if reward is None else _Judge(self._group, reward)
+        return judge
 
 
 def _alike(one: State, other: State) -> bool:

@@ -83,6 +83,7 @@ class RewardFunction:
     called each time.
 
     kinds: what the program was seen to read; None if it reads by other ways.
+    reads_action: whether the program may look at the action.
     counts: whether the open parts of the goal are counted along; set it for a search that asks for them.
     """
 
@@ -95,7 +96,7 @@ class RewardFunction:
         self._results: dict[Any, Verdict] = {}
         self.kinds: tuple[str, ...] | None = ()
         self.counts = False
-        self._reads_action = _reads_argument(self._function, 1)
+        self.reads_action = _reads_argument(self._function, 1)
 
     def __call__(self, live: LiveState, action: Action) -> tuple[float, bool]:
         """Reward and done of the step that was just made and settled; raises ProgramError."""
@@ -149,7 +150,7 @@ class RewardFunction:
 
     def relevant(self, action: Action) -> Any:
         """What of an action the program can tell from that of another; None if it never looks at actions."""
-        return (action.name, action.args) if self._reads_action else None
+        return (action.name, action.args) if self.reads_action else None
 
     def forget(self) -> None:
         """Start anew with another live state: what is remembered holds for one live state only."""

@@ -90,7 +90,6 @@ class Memory:
         self._total = 0
         self._transition = transition
         self._reward = reward
-        self.rewardless = reward is None
         self._trusted = True
         self._judge_at = GLANCE
         self._calls = self._misses = self._whole = 0
