@@ -326,7 +326,7 @@ class Agent:
         node, steps = simulator.start(), []
         for action in actions:
             state = simulator.state(node)
-            if (state, action) in self._wrong and why != "explore":
+            if (state, action) in self._wrong:
                 return False
             steps.append((state, action, why, note))
             node, _ = simulator.step(node, action)
@@ -351,13 +351,14 @@ class Agent:
             explorer = Explorer(
                 self.proposer,
                 simulator,
-                self.goal,
                 self._known_actions,
                 tried=self._tried,
                 wrong=self._wrong,
                 nodes=self.config.explore_nodes,
             )
-            found = explorer.most_interesting() or explorer.news()
+            found = explorer.most_interesting()
+            if found is None and self._seek_news(state):
+                return True
             if found is None and not self.settled and not self._promises_goal():
                 found = (
                     explorer.untried()
@@ -367,6 +368,19 @@ class Agent:
                 return False
             self._enqueue(simulator, found.actions, "explore", found.why)
             return True
+
+    def _seek_news(self, state: State) -> bool:
+        """Queue a way to a step of whose reward nothing seen so far tells."""
+        assert self._start is not None
+        program = self.proposer.news_program(self.goal, self._start)
+        if program is None or program.source in self._without_plan:
+            return False
+        simulator, nodes = self._simulator(state, program), self.config.guess_nodes
+        found = self._planner(simulator, budget=Budget(nodes=nodes))
+        if found.found and self._enqueue(simulator, found.actions, "explore", "news of the reward"):
+            return True
+        self._without_plan[program.source] = found.status, nodes
+        return False
 
     def _promises_goal(self) -> bool:
         """Whether the model has a plan from the start of the episode (φ2), to something likely."""

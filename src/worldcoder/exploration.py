@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from worldcoder.planning.model import Node
 from worldcoder.programs import Simulator
 from worldcoder.synthesis.proposer import Proposer
-from worldcoder.world.values import Action, Goal, State, Transition
+from worldcoder.world.values import Action, State
 
 Path = tuple[Action, ...]
 
@@ -34,7 +34,6 @@ class Explorer:
         self,
         proposer: Proposer,
         simulator: Simulator,
-        goal: Goal,
         actions: Callable[[State], Sequence[Action]],
         *,
         tried: Set[tuple[State, Action]],
@@ -43,7 +42,6 @@ class Explorer:
     ) -> None:
         self._proposer = proposer
         self._simulator = simulator
-        self._goal = goal
         self._actions = actions
         self._tried = tried
         self._wrong = wrong
@@ -64,22 +62,6 @@ class Explorer:
                     )
             self._expand(node, state, path)
         return found
-
-    def news(self) -> Lesson | None:
-        """The nearest step of whose reward nothing seen so far tells."""
-        simulator = self._simulator
-        for node, state, path in self._states():
-            following = [
-                (action, simulator.keep(), done)
-                for action, key, _, done in simulator.successors(node)
-                if key not in self._seen
-            ]
-            for action, then, done in following:
-                step = Transition(state, self._goal, action, simulator.state(then), 0.0, done)
-                if (state, action) not in self._tried and self._proposer.is_news(step):
-                    return Lesson((*path, action), "news of the reward")
-            self._expand(node, state, path)
-        return None
 
     def untried(self) -> Lesson | None:
         """The nearest action that was never chosen in its state."""

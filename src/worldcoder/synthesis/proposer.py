@@ -67,8 +67,11 @@ class Proposer(Protocol):
         """Reward programs for a goal, the likeliest first; those that the data refute are left out."""
         ...
 
-    def is_news(self, transition: Transition) -> bool:
-        """Whether a step, were it to happen so, would show something of the reward that was never seen."""
+    def news_program(self, goal: Goal, start: State) -> Program | None:
+        """A reward program for steps of whose reward nothing seen so far tells; None: there are none.
+
+        What ends an episode by what is known ends it here too, and is worth nothing.
+        """
         ...
 
     def any_of(self, proposals: Sequence[RewardProposal]) -> Program | None:

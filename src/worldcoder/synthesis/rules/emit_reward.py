@@ -113,7 +113,7 @@ def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionLis
     for i, rule in enumerate(decisions.rules):
         for guess in guesses if i == guess_at else ():
             lines += [
-                "    # Not seen yet: a guess of what the goal means.",
+                "    # Not seen yet: a guess.",
                 f"    if {_conditions(writer, guess.literals, may_lack)}:",
                 "        return 1.0, True",
             ]
@@ -148,6 +148,12 @@ def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionLis
     return "\n\n".join(part for part in (constants, helper_text(writer.helpers), function) if part).lstrip(
         "\n"
     )
+
+
+def worthless(decisions: DecisionList) -> DecisionList:
+    """The same list with nothing gained anywhere: what ends an episode still does."""
+    rules = [Rule(rule.condition, ("reward", 0.0, rule.effect[2])) for rule in decisions.rules]
+    return DecisionList(tuple(rules), decisions.cost)
 
 
 def _fails(rule: Rule) -> bool:

@@ -106,6 +106,14 @@ def _conditions_on_the_way(
                     yield ("holds kind", attribute, held), words(held)
 
 
+def achievements(vocabulary: Vocabulary, start: State, goal: Goal) -> Iterator[Literal]:
+    """Single things that could happen in a world with these kinds and values, good or bad."""
+    yield from _achievements(vocabulary, scene_of(start), words(goal))
+    for kind, other in movable_pairs(vocabulary):
+        yield ("more on", kind, other)
+        yield ("fewer on", kind, other)
+
+
 def _achievements(vocabulary: Vocabulary, scene: Scene, tokens: set[str]) -> Iterator[Literal]:
     """Single things that could be brought about in a world with these kinds and values."""
     avatar = vocabulary.avatar

@@ -134,12 +134,6 @@ def _on(scene: Scene, kind: str, other: str) -> tuple[int, int]:
     return sum(any(t.kind == other for t in scene.at(thing.place)) for thing in things), len(things)
 
 
-_NEWS = frozenset({
-    "on", "on.", "gone", "fewer", "more", "no", "turned", "is", "all", "some on", "all on", "more on", "fewer on",
-    "holds kind", "holds.",
-})  # fmt: skip
-
-
 def _label(reward: float, done: bool) -> Effect:
     return ("reward", reward, done)
 
@@ -194,10 +188,9 @@ class Rewards:
         scenes = scene_of(transition.state), scene_of(transition.next_state)
         return self.literals.mask(step_literals(vocabulary, scenes[0], transition.action, scenes[1]))
 
-    def is_news(self, vocabulary: Vocabulary, transition: Transition) -> bool:
-        """Whether something would be true of the step that was true of no step yet."""
-        new = self.mask(vocabulary, transition) & ~self._met
-        return any(literal[0] in _NEWS for literal in self.literals.of(new))
+    def has_met(self, literal: Literal) -> bool:
+        """Whether a literal was true of some step."""
+        return bool(self._met & self.literals.mask([literal]))
 
     def refuted(self, literals: Iterable[Literal]) -> bool:
         """Whether all of these were true of a step that did not end the episode."""

@@ -10,8 +10,8 @@ from worldcoder.programs import Program
 from worldcoder.synthesis.proposer import RewardProposal
 from worldcoder.synthesis.rules.dynamics import Doubt, Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
-from worldcoder.synthesis.rules.emit_reward import emit_reward
-from worldcoder.synthesis.rules.guesses import Guess, guesses, words
+from worldcoder.synthesis.rules.emit_reward import emit_reward, worthless
+from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, words
 from worldcoder.synthesis.rules.rewards import Rewards
 from worldcoder.synthesis.rules.scene import scene_of
 from worldcoder.world.values import Action, Goal, State, Transition
@@ -118,9 +118,16 @@ class RulesSynthesizer:
             known = self._interest[state, action] = self._weigh(self.dynamics.doubt(state, action))
         return known
 
-    def is_news(self, transition: Transition) -> bool:
-        rewards = self.rewards.setdefault(transition.goal, Rewards(transition.goal))
-        return rewards.is_news(self.dynamics.vocabulary, transition)
+    def news_program(self, goal: Goal, start: State) -> Program | None:
+        rewards, vocabulary = self.rewards.setdefault(goal, Rewards(goal)), self.dynamics.vocabulary
+        rewards.fit(vocabulary)
+        news = [
+            Guess((lit,), 0.0) for lit in achievements(vocabulary, start, goal) if not rewards.has_met(lit)
+        ]
+        if not news:
+            return None
+        source = emit_reward(rewards, vocabulary, worthless(rewards.lists[0]), *news)
+        return Program(source, "reward", goal=goal, origin=self.name)
 
     def _weigh(self, doubt: Doubt) -> float:
         if doubt.unseen:
