@@ -113,7 +113,9 @@ class RewardFunction:
         kinds = self.kinds
         if kinds is None:
             return self.judge(live, live.before(), live.snapshot(), action, Reads())
-        key = (self.relevant(action), live.fingerprint(kinds))
+        key: Any = live.fingerprint(kinds)
+        if self.reads_action:
+            key = key, action.name, action.args
         found = self._results.get(key)
         if found is None or (self.counts and found[2] < 0):
             found = self.judge(live, live.before(), live.snapshot(), action, Reads())

@@ -6,6 +6,8 @@ import hashlib
 import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType
 from typing import Any, Literal
 
 from worldcoder.errors import ProgramError
@@ -62,7 +64,7 @@ def load_namespace(source: str, name: str) -> dict[str, Any]:
     """Everything the text defines, of which `name` must be a function; raises as `load_function`."""
     label = f"<{name} program {abs(hash(source)):x}>"
     try:
-        code = compile(source, label, "exec")
+        code = _compiled(source, label)
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         raise ProgramError(f"the {name} program is not Python: {error.args[0]}, line {line}") from None
@@ -75,6 +77,11 @@ def load_namespace(source: str, name: str) -> dict[str, Any]:
     if not callable(namespace.get(name)):
         raise ProgramError(f"the {name} program defines no function {name}(); add one")
     return namespace
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: str, label: str) -> CodeType:
+    return compile(source, label, "exec")
 
 
 def describe(error: BaseException) -> str:

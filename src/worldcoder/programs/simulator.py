@@ -55,6 +55,7 @@ class Simulator:
         self._memory = Memory(live, transition, reward) if remember else None
         self._remembered = False  # whether the current step is the memory's
         self._action: Action | None = None
+        self._kept: Node | None = None
         self._verdict: Verdict = (0.0, False, 0)
         self._crashed = 0
         self._last_error: str | None = None
@@ -99,6 +100,7 @@ class Simulator:
                 self._last_error = str(error)
             else:
                 self._action = action
+                self._kept = None
                 yield action, key, gained, done
             live.undo()
 
@@ -106,13 +108,15 @@ class Simulator:
         """The node after the current step."""
         if self._remembered and self._memory is not None:
             return self._memory.keep()
-        return self._key, self._live.snapshot()
+        if self._kept is None:
+            self._kept = self._key, self._live.snapshot()
+        return self._kept
 
     def atoms(self) -> list[int]:
         """A number for what each object that can change is after the current step."""
         if self._remembered and self._memory is not None:
             return self._memory.atoms()
-        return self._live.atoms()
+        return [v.z for v in self.keep()[1] if v.z]
 
     def changed_atoms(self) -> list[int]:
         """Those of `atoms` that the current step brought about."""

@@ -18,6 +18,7 @@ are referred to change places with others like them (see `exact_hash`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from worldcoder.errors import ProgramError
@@ -37,6 +38,8 @@ from worldcoder.world.slots import Slots
 from worldcoder.world.values import Obj, Part, Ref, State, part_of_state
 
 __all__ = ["LiveObj", "LiveState", "Snapshot"]
+
+_written: Any = itemgetter(0)  # the object of an entry of the log
 
 Snapshot = tuple[Version, ...]
 """A state relative to the live state it came from: the version of each object that ever changed."""
@@ -148,8 +151,17 @@ class LiveState(Slots):
         changes: list[Version] = []
         if log:
             known = len(self._identified)
-            for obj in {entry[0]: None for entry in log}:
-                version = self._now(obj) if obj._alive else obj._gone
+            irregular = self._irregular
+            for obj in dict.fromkeys(map(_written, log)):
+                version: Version | None = None
+                if not obj._alive:
+                    version = obj._gone
+                elif not irregular:  # `_now`, where nothing is new
+                    try:
+                        version = obj._versions.get(tuple(obj.__dict__.values()))
+                    except TypeError:
+                        raise self._bad_value(obj) from None
+                version = version or self._now(obj)
                 old = obj._version
                 if version is not old:
                     changes.append(version)
@@ -285,10 +297,6 @@ class LiveState(Slots):
     def hash_of(self, snapshot: Snapshot) -> int:
         """What `settle` gives in the state that a snapshot keeps; the current state stays as it is."""
         return self._hash + sum([v.z - v.obj._version.z for v in self.padded(snapshot)])
-
-    def atoms(self) -> list[int]:
-        """One number for what each object that ever changed is now; for novelty measures."""
-        return [v.z for v in self.snapshot() if v.z]
 
     @property
     def changes(self) -> list[Version]:

@@ -112,15 +112,14 @@ def stop_recording(live: Recording) -> None:
 
 def where(snapshot: Snapshot) -> Where:
     """What stands at each cell: a version, or a tuple of several."""
-    cells = [v.cell for v in snapshot]
-    found: Where = dict(zip(cells, snapshot, strict=True))
-    if len(found) < len(cells):
+    found: Where = {v.cell: v for v in snapshot}
+    if len(found) < len(snapshot):
         found = {}
-        for cell, version in zip(cells, snapshot, strict=True):
-            here = found.get(cell)
+        for version in snapshot:
+            here = found.get(version.cell)
             if here is None:
-                found[cell] = version
+                found[version.cell] = version
             else:
-                found[cell] = (*here, version) if isinstance(here, tuple) else (here, version)
+                found[version.cell] = (*here, version) if isinstance(here, tuple) else (here, version)
     found.pop(0, None)
     return found

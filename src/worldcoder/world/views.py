@@ -222,9 +222,9 @@ class View:
             reads.everything = True
         else:
             reads.kinds.add(kind)
-        standing = self._standing[kind]
-        if standing is not None:
-            return standing.get((x, y), ())
+            standing = self._standing[kind]
+            if standing is not None:
+                return standing.get((x, y), ())
         live = self._backdrop.live
         if reads.asked is not None:
             reads.asked[live.cell(x, y)] = None
