@@ -104,7 +104,7 @@ def test_killed_at_ten_random_points(tmp_path: Path, experiment: tuple[object, .
         process.kill()
         process.communicate()
         survived += process.returncode == 0
-    assert survived <= 2, "most runs were to be killed, not to end"
+    assert survived <= len(points) // 2, "most runs were to be killed, not to end"
     finish("--resume", killed, "--no-check", "--no-pictures", "-q")
     assert results(killed) == results(tmp_path / "whole")
 

