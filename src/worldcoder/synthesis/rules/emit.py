@@ -35,7 +35,7 @@ def emit_transition(
     other_sections = [_section(dynamics, writer, dynamics.targets[key], lists[key]) for key in others]
     my_sections = [_section(dynamics, writer, dynamics.targets[key], lists[key], mine=True) for key in mine]
     body = [line for section in (*my_sections, *other_sections) for line in section]
-    return _assemble(dynamics, writer, body, {*dynamics.vocabulary.together, *passages})
+    return assemble(dynamics, writer, body, {*dynamics.vocabulary.together, *passages})
 
 
 def _section(
@@ -125,7 +125,8 @@ def _evidence(target: Target, decisions: DecisionList) -> list[int]:
     return [counts[rule] for rule in decisions.rules]
 
 
-def _assemble(dynamics: Dynamics, writer: Writer, body: list[str], together: set[tuple[str, Look]]) -> str:
+def assemble(dynamics: Dynamics, writer: Writer, body: list[str], together: set[tuple[str, Look]]) -> str:
+    """The program around a body: the constants, helpers and variables that it uses, and the writes at the end."""
     vocabulary = dynamics.vocabulary
     text = "\n".join(body)
     top: list[str] = []

@@ -71,7 +71,7 @@ class Writer:
             return f"{self.use('beside')}({self.this}, {k[0]}, {k[1]})"
         obj = self.this if anchor == "self" else self.me
         if k == 0:
-            return f"{self.use('place_of')}({obj})"
+            return f"{self.use('spot')}({obj})"
         if obj == self.me and k in (1, 2):
             self.use("ahead")
             name = "front" if k == 1 else "beyond"
@@ -157,7 +157,10 @@ class Writer:
                 helper = self.use("alike" if form == "at=" else "unlike")
                 return f"any({helper}(o, {than}, {attribute!r}) for o in {found})"
             case (("value" | "not value") as form, term, "@place", None):  # PLACE
-                return f"{self.value(term, 'x')} is {'' if form == 'value' else 'not '}None"
+                place = self.value(term, "x")
+                if form == "value":
+                    return f"{place} is None"
+                return f"{place} is not None" if term in ("self", "me") else f"{place} not in (None, ...)"
             case ("value", term, attribute, value):
                 sign = "is" if value is None or isinstance(value, bool) else "=="
                 return f"{self.value(term, attribute)} {sign} {value!r}"

@@ -24,6 +24,11 @@ def place_of(obj):
     """Where an object is."""
     return (obj.x, obj.y)
 ''',
+    "spot": '''
+def spot(obj):
+    """Where an object is; None where it is nowhere."""
+    return None if obj is None or obj.x is None else (obj.x, obj.y)
+''',
     "ahead": '''
 def ahead(obj, step, times=1):
     """The place so many steps from an object; None where there is no step or no place."""
