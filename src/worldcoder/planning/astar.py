@@ -6,7 +6,16 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import Any
 
-from worldcoder.planning.model import DEFAULT_BUDGET, Budget, IsGoal, Meter, Model, Plan, rewarding
+from worldcoder.planning.model import (
+    DEFAULT_BUDGET,
+    Budget,
+    IsGoal,
+    Meter,
+    Model,
+    Plan,
+    rewarding,
+    seldom_collected,
+)
 from worldcoder.world.values import Action
 
 Heuristic = Callable[[Model], float]
@@ -23,6 +32,7 @@ def unmet(model: Model) -> float:
     return model.unmet()
 
 
+@seldom_collected()
 def astar(
     model: Model, *, budget: Budget = DEFAULT_BUDGET, is_goal: IsGoal = rewarding, h: Heuristic = unmet
 ) -> Plan:

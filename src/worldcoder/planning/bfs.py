@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections import deque
 
-from worldcoder.planning.model import DEFAULT_BUDGET, Budget, IsGoal, Meter, Model, Plan, rewarding
+from worldcoder.planning.model import (
+    DEFAULT_BUDGET,
+    Budget,
+    IsGoal,
+    Meter,
+    Model,
+    Plan,
+    rewarding,
+    seldom_collected,
+)
 from worldcoder.world.values import Action
 
 
+@seldom_collected()
 def breadth_first(model: Model, *, budget: Budget = DEFAULT_BUDGET, is_goal: IsGoal = rewarding) -> Plan:
     """A shortest plan, or a proof that there is none.
 

@@ -6,7 +6,16 @@ import math
 import random
 from typing import Any
 
-from worldcoder.planning.model import DEFAULT_BUDGET, Budget, IsGoal, Meter, Model, Plan, rewarding
+from worldcoder.planning.model import (
+    DEFAULT_BUDGET,
+    Budget,
+    IsGoal,
+    Meter,
+    Model,
+    Plan,
+    rewarding,
+    seldom_collected,
+)
 from worldcoder.world.values import Action
 
 
@@ -25,6 +34,7 @@ class _Branch:
         self.total = 0.0
 
 
+@seldom_collected()
 def mcts(
     model: Model,
     *,

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from array import array
 
-from worldcoder.planning.model import DEFAULT_BUDGET, Budget, IsGoal, Meter, Model, Plan, rewarding
+from worldcoder.planning.model import (
+    DEFAULT_BUDGET,
+    Budget,
+    IsGoal,
+    Meter,
+    Model,
+    Plan,
+    rewarding,
+    seldom_collected,
+)
 from worldcoder.world.values import Action
 
 _NEVER = float("-inf")
 
 
+@seldom_collected()
 def value_iteration(
     model: Model,
     *,

@@ -6,10 +6,20 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from worldcoder.planning.model import DEFAULT_BUDGET, Budget, IsGoal, Meter, Model, Plan, rewarding
+from worldcoder.planning.model import (
+    DEFAULT_BUDGET,
+    Budget,
+    IsGoal,
+    Meter,
+    Model,
+    Plan,
+    rewarding,
+    seldom_collected,
+)
 from worldcoder.world.values import Action
 
 
+@seldom_collected()
 def width_search(
     model: Model, *, budget: Budget = DEFAULT_BUDGET, is_goal: IsGoal = rewarding, pairs: int = 4_000_000
 ) -> Plan:
