@@ -13,6 +13,7 @@ import random
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Literal
 
 from worldcoder.exploration import Explorer
@@ -383,15 +384,18 @@ class Agent:
         return False
 
     def _promises_goal(self) -> bool:
-        """Whether the model has a plan from the start of the episode (φ2), to something likely."""
+        """Whether there is a plan from the start of the episode (φ2) to something likely, hoping included."""
         assert self._start is not None and self._program is not None
         key = (self._start, self._program.source)
         if self._promise is None or self._promise[0] != key:
             likely = self._likely()
             any_of = self.proposer.any_of(likely) if len(likely) > 1 else None
+            rewards = [p.program for p in likely] if any_of is None else [any_of]
+            hopeful = self.proposer.optimistic_program() if self.config.optimism else None
+            transitions = [None] if hopeful is None else [None, TransitionFunction(hopeful.source)]
             found = False
-            for program in [p.program for p in likely] if any_of is None else [any_of]:
-                simulator = self._simulator(self._start, program)
+            for transition, reward in product(transitions, rewards):
+                simulator = self._simulator(self._start, reward, transition)
                 found = found or self._planner(simulator, budget=Budget(nodes=self.config.guess_nodes)).found
             self._promise = key, found
         return self._promise[1]
