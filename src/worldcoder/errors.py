@@ -7,6 +7,7 @@
     │   └── LevelFormatError  a level file that cannot be read: says the line
     ├── ProgramError          a program that does not load or fails when it runs
     ├── ModelFormatError      a saved model that cannot be read
+    ├── SandboxError          programs cannot be run safely here, or the sandbox itself broke
     ├── RunError              a run directory that cannot be written, read or resumed
     └── UsageError            arguments of a command that do not fit
 
@@ -38,11 +39,22 @@ class LevelFormatError(WorldError, ValueError):
 
 
 class ProgramError(WorldcoderError):
-    """A program that does not load, or that fails when it runs."""
+    """A program that does not load, or that fails when it runs.
+
+    failing: how, in one word; see `worldcoder.programs.Failing`.
+    """
+
+    def __init__(self, message: str, failing: str = "error") -> None:
+        super().__init__(message)
+        self.failing = failing
 
 
 class ModelFormatError(WorldcoderError):
     """A saved model that cannot be read."""
+
+
+class SandboxError(WorldcoderError):
+    """Programs cannot be run safely here, or the sandbox itself broke."""
 
 
 class RunError(WorldcoderError):

@@ -1,0 +1,173 @@
+"""The clean process that workers are forked from. It holds nothing of the user's, and is their parent.
+
+It loads everything once, takes data to prepare, forks a worker when it is told to, ends workers and says how
+they ended. It never runs a program. When the user's process is gone it ends, and its workers with it.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from worldcoder.sandbox import child
+from worldcoder.sandbox.failures import one_line
+from worldcoder.sandbox.frames import Reader, pack, write_all
+from worldcoder.sandbox.layers import Layer
+from worldcoder.sandbox.limits import Limits
+from worldcoder.sandbox.line import Service
+from worldcoder.sandbox.modules import close_imports, preload
+
+LOOK_SECONDS = 2.0
+"""How often to look whether the user's process is still there."""
+
+
+def main(settings: dict[str, Any]) -> None:
+    """Be a template, in a process of its own."""
+    with socket.socket(fileno=settings["control"]) as control:
+        run(
+            control,
+            settings["service"],
+            Limits(**settings["limits"]),
+            [Layer(name) for name in settings["off"]],
+            settings["parent"],
+        )
+
+
+def run(control: socket.socket, service: str, limits: Limits, off: Collection[Layer], parent: int) -> None:
+    """Obey until the parent is gone."""
+    gc.disable()
+    template = _Template(control, limits, off)
+    try:
+        template.load(service)
+        template.obey(parent)
+    finally:
+        template.end_all()
+
+
+class _Template:
+    def __init__(self, control: socket.socket, limits: Limits, off: Collection[Layer]) -> None:
+        self._control = control
+        self._limits = limits
+        self._off = off
+        self._service: Service | None = None
+        self._broken = ""
+        self._workers: set[int] = set()
+
+    def load(self, name: str) -> None:
+        """Make the service; what goes wrong is said when the first worker is asked for."""
+        try:
+            self._service = load_service(name)
+        except Exception as error:
+            self._broken = one_line(f"the service {name} cannot be made: {type(error).__name__}: {error}")
+        gc.freeze()
+
+    def obey(self, parent: int) -> None:
+        """Do what comes over the control socket until it is closed."""
+        reader = Reader()
+        descriptors: list[int] = []
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        while True:
+            while not poll.poll(LOOK_SECONDS * 1000):
+                if os.getppid() != parent:
+                    return
+            try:
+                data, more, _, _ = socket.recv_fds(self._control, 1 << 16, 16)
+            except ConnectionError:
+                return
+            if not data:
+                return
+            descriptors += more
+            reader.feed(data)
+            while (command := reader.next()) is not None:
+                number, do, count, *arguments = command
+                handed, descriptors = descriptors[:count], descriptors[count:]
+                answer = self._do(do, handed, arguments)
+                for descriptor in handed:
+                    os.close(descriptor)
+                if answer is not None:
+                    write_all(self._control.fileno(), pack([number, answer]))
+
+    def _do(self, do: str, descriptors: Sequence[int], arguments: Sequence[Any]) -> Any:
+        if do == "prepare":
+            return self._prepare(*descriptors)
+        if do == "fork":
+            return self._fork(*descriptors)
+        return self._end(*arguments)
+
+    def _prepare(self, file: int) -> None:
+        if self._service is None or self._broken:
+            return
+        try:
+            with open(file, "rb", closefd=False) as stream:
+                stream.seek(0)
+                self._service.prepare(json.load(stream))
+        except Exception as error:
+            self._broken = one_line(f"the service cannot prepare: {type(error).__name__}: {error}")
+        gc.collect()
+        gc.freeze()
+
+    def _fork(self, reading: int, writing: int, page: int) -> dict[str, Any]:
+        if self._service is None or self._broken:
+            return {"broken": self._broken}
+        me = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError as error:
+            return {"broken": f"no process can be started: {error}"}
+        if pid == 0:
+            child.run(self._service, reading, writing, page, self._limits, self._off, me)
+        self._workers.add(pid)
+        return {"pid": pid}
+
+    def _end(self, pid: int, grace: float) -> dict[str, Any]:
+        """End a worker, which has some seconds to end by itself; say how it ended."""
+        if pid not in self._workers:
+            return {"code": None, "ours": False}
+        until = time.monotonic() + grace
+        ours = False
+        while True:
+            ended, status = os.waitpid(pid, 0 if ours else os.WNOHANG)
+            if ended:
+                break
+            if time.monotonic() >= until:
+                os.kill(pid, signal.SIGKILL)
+                ours = True
+            else:
+                time.sleep(0.0005)
+        self._workers.discard(pid)
+        return {"code": os.waitstatus_to_exitcode(status), "ours": ours}
+
+    def end_all(self) -> None:
+        """End every worker that is left."""
+        for pid in [*self._workers]:
+            self._end(pid, 0.0)
+
+
+def load_service(name: str) -> Service:
+    """The service called "package.module:Class", with all that programs may import; then imports close."""
+    module, _, attribute = name.partition(":")
+    service: Service = getattr(importlib.import_module(module), attribute)()
+    preload()
+    close_imports()
+    return service
+
+
+def start() -> None:
+    """Begin, with the settings from the command line."""
+    try:
+        main(json.loads(sys.argv[1]))
+    except BaseException as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+        sys.stderr.flush()
+    finally:
+        os._exit(0)  # quicker than to end in order; nothing is left to do
