@@ -17,6 +17,12 @@ one line; a traceback comes only with `--debug`.
 
 from __future__ import annotations
 
+from typing import Literal
+
+Failing = Literal["error", "timeout", "memory", "crash", "flood", "garbage", "impure"]
+"""How a program fails in a call: it raises; takes too long; takes too much memory; ends its interpreter; writes
+or answers what it should not; or says another thing than it said of the same before."""
+
 
 class WorldcoderError(Exception):
     """The root: catch this to catch everything worldcoder raises on purpose."""
@@ -41,10 +47,10 @@ class LevelFormatError(WorldError, ValueError):
 class ProgramError(WorldcoderError):
     """A program that does not load, or that fails when it runs.
 
-    failing: how, in one word; see `worldcoder.programs.Failing`.
+    failing: how, in one word.
     """
 
-    def __init__(self, message: str, failing: str = "error") -> None:
+    def __init__(self, message: str, failing: Failing = "error") -> None:
         super().__init__(message)
         self.failing = failing
 

@@ -1,24 +1,25 @@
 """Programs: their text, the world model they make up, saving and loading, the check against recorded data."""
 
-from worldcoder.programs.check import Check, Mismatch, check_pure
-from worldcoder.programs.functions import RewardFunction, TransitionFunction
-from worldcoder.programs.model import ANY_GOAL, WorldModel
+from worldcoder.programs.check import Check, Mismatch
+from worldcoder.programs.model import WorldModel
+from worldcoder.programs.prediction import Actions, Fault, Prediction
 from worldcoder.programs.program import Program
+from worldcoder.programs.running import ANY_GOAL, Runner, default_runner
 from worldcoder.programs.saving import load_metadata, load_model, save_model
-from worldcoder.programs.simulator import Actions, Prediction, Simulator
+from worldcoder.programs.simulation import Simulation
 
 __all__ = [
     "ANY_GOAL",
     "Actions",
     "Check",
+    "Fault",
     "Mismatch",
     "Prediction",
     "Program",
-    "RewardFunction",
-    "Simulator",
-    "TransitionFunction",
+    "Runner",
+    "Simulation",
     "WorldModel",
-    "check_pure",
+    "default_runner",
     "load_metadata",
     "load_model",
     "save_model",

@@ -9,13 +9,11 @@ from types import MappingProxyType
 from typing import Any
 
 from worldcoder.errors import ModelFormatError
-from worldcoder.programs.functions import RewardFunction, TransitionFunction
+from worldcoder.programs.prediction import Actions, Prediction
 from worldcoder.programs.program import Program
-from worldcoder.programs.simulator import Actions, Prediction, Simulator
+from worldcoder.programs.running import ANY_GOAL, Runner, default_runner
+from worldcoder.programs.simulation import Simulation
 from worldcoder.world.values import Action, Goal, State
-
-ANY_GOAL = "*"
-"""A reward program under this goal serves every goal that has none of its own."""
 
 
 @dataclass(frozen=True)
@@ -56,25 +54,25 @@ class WorldModel:
             raise ModelFormatError(f"the model has several goals, name one of: {known}")
         raise ModelFormatError(f"the model has no reward program for the goal {goal!r}; it has: {known}")
 
-    def simulator(self, state: State, goal: Goal | None, actions: Actions) -> Simulator:
-        """The model as something to search and to step, starting at `state`.
+    def simulation(
+        self, state: State, goal: Goal | None, actions: Actions, *, runner: Runner | None = None
+    ) -> Simulation:
+        """The model at work from `state` on: to plan with, to follow, to ask for single steps.
 
-        Raises ProgramError when a program does not load, ModelFormatError for a goal it does not know.
+        runner: who runs the programs; a common one where left out. Raises ModelFormatError for a goal the model
+        does not know, SandboxError where programs cannot be run safely. For programs that do not load see
+        `Runner.load`.
         """
-        reward = self.reward(goal)
-        return Simulator(
-            TransitionFunction(self.transition.source),
-            None if reward is None else RewardFunction(reward.source),
-            state,
-            actions,
-        )
+        return (runner or default_runner()).simulation(self.transition, self.reward(goal), state, actions)
 
-    def predict(self, state: State, action: Action, goal: Goal | None = None) -> Prediction:
+    def predict(
+        self, state: State, action: Action, goal: Goal | None = None, *, runner: Runner | None = None
+    ) -> Prediction:
         """What the model says `action` leads to in `state`; an error inside a program is in the prediction.
 
-        For many predictions make one `simulator` and ask that.
+        For many predictions make one `simulation` and ask that for all at once.
         """
-        return self.simulator(state, goal, ()).predict(state, action)
+        return self.simulation(state, goal, (), runner=runner).predict(state, action)
 
     def save(self, folder: str | Path, metadata: Mapping[str, Any] | None = None) -> Path:
         """Write the model as a folder of ordinary files; see `worldcoder.programs.saving`."""

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from worldcoder.errors import ModelFormatError
-from worldcoder.programs.model import ANY_GOAL, WorldModel
+from worldcoder.programs.model import WorldModel
 from worldcoder.programs.program import Program
+from worldcoder.programs.running import ANY_GOAL
 
 FORMAT = 1
 

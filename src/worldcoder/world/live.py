@@ -369,8 +369,11 @@ class LiveState(Slots):
             return self._freeze_linked(parts, links)
         return State.of_parts(parts) or State()
 
-    def _part(self, version: Version) -> Part:
+    def part(self, version: Version) -> Part:
         """An object as a part of a state; what it refers to without a name is left open."""
+        return version.part or self._part(version)
+
+    def _part(self, version: Version) -> Part:
         assert version.values is not None
         values = {a: v for a, v in version.values.items() if a != "kind"}
         unnamed = [attribute for attribute, target in version.refs if target.name is None]

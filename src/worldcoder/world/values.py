@@ -83,6 +83,18 @@ class Obj:
         """The same object with some attributes changed or added."""
         return Obj(self.kind, name=self.name, **{**self.attributes, **changes})
 
+    def to_json(self) -> list[Any]:
+        """Plain values: [kind, name, {attribute: value}]; undone by `from_json`."""
+        return [self.kind, self.name, {a: _value_to_json(v) for a, v in self.attributes.items()}]
+
+    @classmethod
+    def from_json(cls, row: Any) -> Obj:
+        """The object that `to_json` wrote; raises ValueFormError on anything else."""
+        match row:
+            case [str(kind), None | str() as name, dict(attributes)] if "name" not in attributes:
+                return cls(kind, name=name, **{a: _value_from_json(v) for a, v in attributes.items()})
+        raise ValueFormError(f"an object is [kind, name, attributes], got {row!r:.200}")
+
     def __repr__(self) -> str:
         name = f"[{self.name}]" if self.name is not None else ""
         inside = ", ".join(f"{a}={_show(v)}" for a, v in self.attributes.items())
@@ -251,24 +263,14 @@ class State:
 
     def to_json(self) -> list[list[Any]]:
         """Plain lists and dicts: [[kind, name, {attribute: value}], ...]; undone by `from_json`."""
-        return [
-            [o.kind, o.name, {a: _value_to_json(v) for a, v in o.attributes.items()}] for o in self.objects
-        ]
+        return [o.to_json() for o in self.objects]
 
     @classmethod
     def from_json(cls, rows: Any) -> State:
         """The state that `to_json` wrote; raises ValueFormError on anything else."""
         if not isinstance(rows, list):
             raise ValueFormError(f"a state is a list of [kind, name, attributes], got {type(rows).__name__}")
-        objects = []
-        for row in rows:
-            match row:
-                case [str(kind), None | str() as name, dict(attributes)]:
-                    values = {a: _value_from_json(v) for a, v in attributes.items()}
-                    objects.append(Obj(kind, name=name, **values))
-                case _:
-                    raise ValueFormError(f"an object is [kind, name, attributes], got {row!r}")
-        return cls(objects)
+        return cls([Obj.from_json(row) for row in rows])
 
 
 def _value_to_json(value: Any) -> Any:

@@ -21,7 +21,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from worldcoder.errors import ProgramError
-from worldcoder.programs.functions import RewardFunction, TransitionFunction, Verdict
+from worldcoder.programs.inside.counting import Calls
+from worldcoder.programs.inside.functions import RewardFunction, TransitionFunction, Verdict
 from worldcoder.world.live import LiveState, Snapshot, part_of
 from worldcoder.world.objects import Version
 from worldcoder.world.recording import Where, start_recording, stop_recording, where
@@ -83,9 +84,10 @@ class Memory:
     """The remembered calls of one transition and one reward program on one live state."""
 
     def __init__(
-        self, live: LiveState, transition: TransitionFunction, reward: RewardFunction | None
+        self, live: LiveState, transition: TransitionFunction, reward: RewardFunction | None, calls: Calls
     ) -> None:
         self._live = live
+        self._program_calls = calls
         self._snapshot: Snapshot = ()
         self._total = 0
         self._transition = transition
@@ -229,6 +231,7 @@ class Memory:
     def _trace(self, snapshot: Snapshot, action: Action, remembered: Leaf | None) -> Leaf:
         """Run the program, and remember what it asked and did; `remembered` is checked if given."""
         live = self._live
+        self._program_calls.count(live, snapshot, action)
         live.restore(snapshot)
         recording = start_recording(live)
         error = None
@@ -306,6 +309,7 @@ class Memory:
         """Call the reward program, and remember what it said; raises ProgramError."""
         reward, live = self._reward, self._live
         assert reward is not None
+        self._program_calls.count(live, snapshot, leaf.action)
         if reward.kinds is None:
             return self._trace_reward(snapshot, leaf)
         after = self._after(snapshot, leaf)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dis
 from collections.abc import Callable, Iterable
+from math import isfinite
 from types import CodeType
 from typing import Any
 
 from worldcoder.errors import ProgramError
-from worldcoder.programs.program import describe, load_namespace
+from worldcoder.programs.inside.loading import failed, load_namespace
+from worldcoder.sandbox.watch import OUTSIDE, WATCH, CallTimeout
 from worldcoder.world.live import LiveObj, LiveState, Snapshot
 from worldcoder.world.recording import Where
 from worldcoder.world.values import Action, Obj, Ref, State
@@ -29,14 +31,17 @@ class TransitionFunction:
 
     def __call__(self, live: LiveState, action: Action) -> None:
         """Raises ProgramError for whatever goes wrong inside."""
+        WATCH.ticks = 0
         try:
             result = self._function(live, action)
             if result is not live and result is not None:
                 live.become(_as_state(result))
-        except ProgramError as error:
-            raise ProgramError(describe(error)) from None
-        except (Exception, SystemExit) as error:
-            raise ProgramError(f"the transition program failed: {describe(error)}") from None
+        except BaseException as error:
+            raise failed(error, "transition") from None
+        finally:
+            WATCH.ticks = OUTSIDE
+        if WATCH.over:
+            raise failed(CallTimeout(), "transition")
 
 
 def _as_state(result: Any) -> State:
@@ -174,12 +179,15 @@ class RewardFunction:
         reads: Reads,
         standing: Where | None,
     ) -> Any:
+        WATCH.ticks = 0
         try:
             result = function(View(behind, before, reads, standing), action, View(behind, after, reads))
-        except ProgramError as error:
-            raise ProgramError(describe(error)) from None
-        except (Exception, SystemExit) as error:
-            raise ProgramError(f"the reward program failed: {describe(error)}") from None
+        except BaseException as error:
+            raise failed(error, "reward") from None
+        finally:
+            WATCH.ticks = OUTSIDE
+        if WATCH.over:
+            raise failed(CallTimeout(), "reward")
         if self.kinds is not None:
             if reads.everything:
                 self.distrust()
@@ -193,12 +201,17 @@ def _checked(result: Any) -> tuple[float, bool]:
     """What a reward program returned, if it is a reward and done; raises ProgramError."""
     if type(result) is tuple and len(result) == 2:
         reward, done = result
-        if type(reward) is float and type(done) is bool and reward == reward:
+        if type(reward) is float and type(done) is bool and isfinite(reward):
             return result
-    match result:
-        case (bool() | int() | float() as reward, bool() | int() as done) if reward == reward:
-            return float(reward), bool(done)
-    raise ProgramError(f"reward() returned {result!r:.80}; expected (number, bool)")
+    try:
+        match result:
+            case (bool() | int() | float() as reward, bool() | int() as done) if isfinite(reward):
+                return float(reward), bool(done)
+        raise ProgramError(f"reward() returned {result!r:.80}; expected (number, bool), the number finite")
+    except ProgramError:
+        raise
+    except BaseException as error:  # of a class of the program's own
+        raise failed(error, "reward") from None
 
 
 def _reads_argument(function: Any, index: int) -> bool:

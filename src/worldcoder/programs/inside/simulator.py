@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from worldcoder.errors import ProgramError
-from worldcoder.programs.functions import RewardFunction, TransitionFunction, Verdict
-from worldcoder.programs.memory import Memory, Node
+from worldcoder.programs.inside.counting import Calls
+from worldcoder.programs.inside.functions import RewardFunction, TransitionFunction, Verdict
+from worldcoder.programs.inside.memory import Memory, Node
+from worldcoder.programs.prediction import Actions, Prediction
 from worldcoder.world.live import LiveState
 from worldcoder.world.values import Action, State
-
-Actions = Sequence[Action] | Callable[[State], Sequence[Action]]
-"""The actions there are: the same in every state, or a function of the state (slower: states are built)."""
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What a model says an action leads to.
-
-    state: None when the program failed; `error` then says how.
-    """
-
-    state: State | None
-    reward: float
-    done: bool
-    error: str | None = None
 
 
 class Simulator:
@@ -36,6 +21,7 @@ class Simulator:
 
     crashed: how often a program failed during a search; such a step leads nowhere.
     last_error: how it failed last.
+    calls: counts the calls of the programs in searches.
     """
 
     def __init__(
@@ -46,13 +32,15 @@ class Simulator:
         actions: Actions,
         *,
         remember: bool = True,
+        calls: Calls | None = None,
     ) -> None:
         self._transition = transition
         self._reward = reward
         self._actions = actions
         self._live = live = LiveState(state)
         self._start = live.settle(), live.snapshot()
-        self._memory = Memory(live, transition, reward) if remember else None
+        self._calls = calls = calls or Calls()
+        self._memory = Memory(live, transition, reward, calls) if remember else None
         self._remembered = False  # whether the current step is the memory's
         self._action: Action | None = None
         self._kept: Node | None = None
@@ -88,8 +76,9 @@ class Simulator:
     def _run(self, node: Node, actions: Sequence[Action]) -> Iterator[tuple[Action, int, float, bool]]:
         live, transition, reward = self._live, self._transition, self._reward
         live.restore(node[1])
-        gained, done = 0.0, False
+        gained, done, calls = 0.0, False, self._calls
         for action in actions:
+            calls.count(live, node[1], action)
             try:
                 transition(live, action)
                 self._key = key = live.settle()
@@ -178,7 +167,7 @@ class Simulator:
             if self._reward is not None:
                 reward, done = self._reward.fresh(live, action)
         except ProgramError as error:
-            return node, Prediction(None, 0.0, False, str(error))
+            return node, Prediction(None, 0.0, False, str(error), error.failing)
         finally:
             live.undo()
         return kept, Prediction(state, reward, done)
