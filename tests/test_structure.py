@@ -31,7 +31,7 @@ MAY_IMPORT = {
     "world": "errors",
     "envs": "errors world",
     "testing": "errors world envs",
-    "sandbox": "errors world",
+    "sandbox": "errors",
     "planning": "errors world",
     "programs": "errors world planning sandbox",
     "llm": "errors",
@@ -44,6 +44,7 @@ MAY_IMPORT = {
     "experiment": "errors world envs planning programs synthesis agent runs",
     "baselines": "errors world envs planning programs synthesis agent",
     "viewer": "errors world runs",
+    "attacks": "errors world planning sandbox programs",
 }
 """Each part of the package, and the parts that it may know."""
 
@@ -86,6 +87,25 @@ def test_lower_parts_know_nothing_of_higher_ones(module: str) -> None:
     for other in imported(module):
         if other.split(".")[0] == "worldcoder":
             assert part(other) in allowed, f"{module} imports {other}"
+
+
+def test_programs_run_in_one_place_only() -> None:
+    """What runs programs is imported by nobody, and nothing else executes text."""
+    inside = "worldcoder.programs.inside"
+    for module, path in MODULES.items():
+        if module.startswith(inside):
+            continue
+        assert not [other for other in imported(module) if other.startswith(inside)], module
+        called = {
+            node.func.id
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        assert not called & {"exec", "eval", "compile"} or module in EXECUTES, module
+
+
+EXECUTES = {"worldcoder.attacks.service": "runs the attacks, inside a locked worker"}
+"""Other modules that execute text, and why."""
 
 
 def test_the_table_itself_has_no_circles() -> None:

@@ -19,6 +19,9 @@ CHANCES = 2
 class Evaluation:
     """Two kinds of programs on the situations of a check. Fills what is not known yet.
 
+    Numbers are those of situations; without a transition program, what is judged are cases (what followed
+    belongs to them), and numbers are theirs.
+
     outcomes: what the transition program said, None without one. verdicts: what the reward programs said, by
     the number of the goal. fresh: know nothing yet, and run in new workers, backwards.
     """
@@ -39,6 +42,7 @@ class Evaluation:
         self._transition = transition
         self._rewards = rewards
         self._fresh = fresh
+        self._broken: set[str] = set()  # reward programs that do not load
         self._key = key or "rewards " + " ".join(sorted({p.id for p in rewards.values()}))
         self._outcomes: dict[int, Outcome] = {} if fresh or key is None else scores.outcomes(key)
         self.outcomes = None if key is None else self._outcomes
@@ -48,8 +52,16 @@ class Evaluation:
 
     def said(self, i: int) -> tuple[Outcome | None, Verdict | None]:
         """Outcome and verdict of a situation."""
-        goal = self._check.inputs[i][2]
+        goal = self._goal(i)
         return self._outcomes.get(i), self.verdicts[goal].get(i) if goal in self.verdicts else None
+
+    def number(self, case: int) -> int:
+        """The number under which a case is judged."""
+        return case if self._transition is None else self._check.cases[case].input
+
+    def _goal(self, number: int) -> int:
+        begun = self._check.cases[number].input if self._transition is None else number
+        return self._check.inputs[begun][2]
 
     def run(self, numbers: Collection[int] | range) -> None:
         """Make sure that all is known of these situations."""
@@ -57,16 +69,18 @@ class Evaluation:
         chances = CHANCES
         while missing:
             try:
+                broken = len(self._broken)
                 self._ask(missing)
-                missing = [i for i in missing if not self._known(i)]
-                if missing:
-                    self._give_up(missing, Failed("error", "it was not run: the worker left it out"))
+                left = [i for i in missing if not self._known(i)]
+                if len(left) == len(missing) and len(self._broken) == broken:
+                    self._give_up(left, Failed("garbage", "it was not run: the worker left it out"))
+                missing = left if len(self._broken) > broken or len(left) < len(missing) else []
             except WorkerFailed as failed:
                 chances -= 1
                 missing = self._after_failure(missing, failed, chances)
 
     def _known(self, i: int) -> bool:
-        goal = self._check.inputs[i][2]
+        goal = self._goal(i)
         if self._transition is not None and i not in self._outcomes:
             return False
         if goal not in self.verdicts or isinstance(self._outcomes.get(i), Failed):
@@ -82,17 +96,20 @@ class Evaluation:
         seconds: float | None = None,
     ) -> None:
         """One request; notes what is said. Raises WorkerFailed."""
-        wanted = {self._check.inputs[i][2] for i in numbers}
-        used = {g: p for g, p in self._rewards.items() if g in wanted} if rewards else {}
+        wanted = {self._goal(i) for i in numbers}
+        used = {g: p for g, p in self._rewards.items() if g in wanted and p.id not in self._broken}
+        if not rewards:
+            used = {}
         programs = {p.id: p for p in used.values()}
         after: list[Any] = []
         if self._transition is not None:
             programs[self._transition.id] = self._transition
         else:
-            following = {case.input: case.transition.next_state for case in self._check.cases}
             book = self._workers.book
             with book.lock:
-                after = [(i, book.objects.to_wire(following[i])) for i in numbers]
+                for number in numbers:
+                    case = self._check.cases[number]
+                    after.append((number, case.input, book.objects.to_wire(case.transition.next_state)))
         session, reply = self._workers.ask(
             "check",
             programs,
@@ -121,14 +138,14 @@ class Evaluation:
             if self._transition is not None:
                 self._outcomes[i] = session.outcome(outcome)
             gained = session.verdict(verdict)
-            goal = self._check.inputs[i][2]
+            goal = self._goal(i)
             if gained is not None and goal in self.verdicts:
                 self.verdicts[goal][i] = gained
 
     def _give_up(self, numbers: Sequence[int], failed: Failed) -> None:
         """What is not known of these situations failed, or so it is taken."""
         for i in numbers:
-            goal = self._check.inputs[i][2]
+            goal = self._goal(i)
             if self._transition is not None and i not in self._outcomes:
                 self._outcomes[i] = failed
             elif goal in self.verdicts:
@@ -140,10 +157,11 @@ class Evaluation:
             for i in numbers:
                 self._outcomes[i] = failed
             return
+        self._broken.add(program)
         for goal, reward in self._rewards.items():
             if reward.id == program:
                 for i in numbers:
-                    if self._check.inputs[i][2] == goal:
+                    if self._goal(i) == goal:
                         self.verdicts[goal][i] = failed
 
     def _after_failure(self, missing: Sequence[int], failed: WorkerFailed, chances: int) -> list[int]:

@@ -177,7 +177,7 @@ class Runner:
         scores, found = self._scores_of(check), dict[int, Mismatch]()
         for start in range(0, len(check.cases), _CHUNK):
             numbers = range(start, min(start + _CHUNK, len(check.cases)))
-            evaluation.run({check.cases[n].input: None for n in numbers})
+            evaluation.run({evaluation.number(n): None for n in numbers})
             for number in numbers:
                 goal = check.inputs[check.cases[number].input][2]
                 wrong = scores.mismatch(number, evaluation.outcomes, evaluation.verdicts.get(goal))

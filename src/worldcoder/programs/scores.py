@@ -43,7 +43,8 @@ class Scores:
     ) -> Mismatch | None:
         """How a case (its index is the case's number) is not reproduced; None where it is.
 
-        outcomes, verdicts: what programs said, by situation; None where no program was asked.
+        outcomes, verdicts: what programs said; None where no program was asked. By situation, or by case where
+        there was no transition program.
         """
         case = self._check.cases[number]
         recorded = case.transition
@@ -56,7 +57,7 @@ class Scores:
                 if state != recorded.next_state:
                     return Mismatch(number, "state", state, recorded.next_state)
         if verdicts is not None:
-            verdict = verdicts[case.input]
+            verdict = verdicts[number if outcomes is None else case.input]
             if isinstance(verdict, Failed):
                 return Mismatch(number, verdict.failing, None, None, verdict.error)
             gained, done = verdict

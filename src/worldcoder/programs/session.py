@@ -147,6 +147,14 @@ class Session:
             _integer(said["position"]),
         )
 
+    def failure(self, row: Any) -> tuple[State, Action, Failed]:
+        """Where a call failed, and how; raises WorkerFailed."""
+        try:
+            outcome, action, *how = row
+            return *self._located(outcome, action), _failed(how)
+        except _MALFORMED as error:
+            raise self.garbage(error) from None
+
     def _located(self, outcome: Any, action: Any) -> tuple[State, Action]:
         return self._state_from_nothing(outcome), Action.from_json(action)
 

@@ -62,7 +62,8 @@ class Simulation:
 
         A plan that comes out is followed step by step in another worker. Where it does not lead where it is
         said to, and where a program takes its worker down, the status is BUDGET (nothing is known), and
-        `Plan.fault` says what happened and where.
+        `Plan.fault` says what happened and where. Steps in which a program fails otherwise lead nowhere; where
+        there is no plan, `fault` is the first of them.
         """
         if search not in PLANNERS:
             raise ValueError(f"no search is called {search!r}; there are: {', '.join(PLANNERS)}")
@@ -87,16 +88,20 @@ class Simulation:
                 return _unknown(search, self._locate(search, budget, failed, reply.position))
             return _unknown(search, self._fault(failed))
         try:
-            status, numbers, rewards, nodes, method = reply.result[:5]
+            status, numbers, rewards, nodes, method, failure = reply.result
             actions = tuple([self._workers.book.actions[i] for i in numbers])
             status = Status(status)
             if not isinstance(nodes, int) or not nodes >= 0 or not isinstance(method, str):
                 raise ValueError("no count of nodes")
             if len(rewards) != len(actions) or (status is Status.FOUND) != bool(actions):
                 raise ValueError("no plan")
-            return Plan(status, actions, tuple(map(float, rewards)), nodes, 0.0, method[:40])
+            plan = Plan(status, actions, tuple(map(float, rewards)), nodes, 0.0, method[:40])
         except (ValueError, TypeError, IndexError) as error:
             raise session.garbage(error) from None
+        if failure is None or plan.found:
+            return plan
+        state, action, how = session.failure(failure)
+        return replace(plan, fault=self._fault(how, state, action))
 
     def _ask_for_plan(
         self, search: str, budget: Budget, *, stop_at: int = 0, fresh: bool = False

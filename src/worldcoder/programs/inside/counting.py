@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from worldcoder.errors import ProgramError
 from worldcoder.sandbox.watch import WATCH
 from worldcoder.world.live import LiveState, Snapshot
 from worldcoder.world.values import Action, State
@@ -26,6 +27,7 @@ class Calls:
     def __init__(self, stop_at: int = 0) -> None:
         self._made = 0
         self._stop_at = stop_at
+        self.failed: tuple[State, Action, ProgramError] | None = None
 
     def count(self, live: LiveState, before: Snapshot, action: Action) -> None:
         """A program is called next, for an action in a kept state."""
@@ -34,3 +36,9 @@ class Calls:
         if made == self._stop_at:
             live.restore(before)
             raise Located(live.freeze(), action)
+
+    def note(self, live: LiveState, before: Snapshot, action: Action, error: ProgramError) -> None:
+        """A call failed. Nothing is written to the live state that is not undone."""
+        if self.failed is None:
+            live.restore(before)
+            self.failed = live.freeze(), action, error

@@ -5,7 +5,7 @@ What really happened is not here: a program cannot find out what it should have 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from worldcoder.errors import ProgramError
@@ -84,21 +84,22 @@ class Inputs:
         reward_of: Callable[[int], RewardFunction | None],
         answers: Answers,
         *,
-        after: dict[int, State],
+        after: Mapping[int, tuple[int, State]],
         backwards: bool = False,
         at: Callable[[int], None],
     ) -> Iterator[tuple[int, int, int]]:
         """Run programs on the situations of these numbers; for each (number, outcome, verdict).
 
-        They are run in an order that leaves each state once, or in the reverse of it.
-        after: where there is no transition program, the states that follow. at: told the number of the
-        situation that comes next.
+        They are run in an order that leaves each state once; or in the reverse of it, with nothing remembered.
+        after: where there is no transition program, what the numbers stand for: a situation, and what followed.
+        at: told the number that comes next.
         """
         inputs = self._inputs
-        order = sorted(wanted, key=lambda i: (inputs[i].group, inputs[i].batch, i), reverse=backwards)
+        places = {i: (inputs[after[i][0] if after else i]) for i in wanted}
+        order = sorted(wanted, key=lambda i: (places[i].group, places[i].batch, i), reverse=backwards)
         group, current, forgotten = -1, None, set[int]()
         for i in order:
-            one = inputs[i]
+            one = places[i]
             held = self._groups[one.group]
             live = held.live
             if one.group != group:
@@ -112,7 +113,7 @@ class Inputs:
             outcome, verdict = NOTHING, NOTHING
             try:
                 if transition is None:
-                    live.become(after[i])
+                    live.become(after[i][1])
                 else:
                     transition(live, one.action)
                 live.settle()
@@ -122,7 +123,8 @@ class Inputs:
                     if id(reward) not in forgotten:  # what it remembers is of another live state
                         forgotten.add(id(reward))
                         reward.forget()
-                    verdict = answers.verdict(*reward(live, one.action))
+                    judge = reward.fresh if backwards else reward
+                    verdict = answers.verdict(*judge(live, one.action))
             except ProgramError as error:
                 said = answers.error(error)
                 outcome, verdict = (said, NOTHING) if outcome == NOTHING else (outcome, said)

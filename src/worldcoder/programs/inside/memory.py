@@ -196,6 +196,7 @@ class Memory:
                     except ProgramError as error:
                         self.crashed += 1
                         self.last_error = str(error)
+                        self._program_calls.note(self._live, snapshot, action, error)
                         continue
                     finally:
                         kinds = self._kinds
@@ -234,26 +235,28 @@ class Memory:
         self._program_calls.count(live, snapshot, action)
         live.restore(snapshot)
         recording = start_recording(live)
-        error = None
+        error: ProgramError | None = None
         try:
             self._transition(recording, action)
         except ProgramError as caught:
-            error = str(caught)
+            error = caught
         finally:
             stop_recording(recording)
         asked, whole = recording.asked, recording.whole
-        leaf = Leaf(action, (), 0, error)
         if error is None:
             try:
                 total = live.settle()
             except ProgramError as caught:
-                leaf = Leaf(action, (), 0, str(caught))
+                error = caught
             else:
                 writes = tuple(live.changes)
                 leaf = Leaf(action, writes, total - live.hash_before, None)
         if live.has_references and live.lost():  # which is an error where something refers to it
             asked.update(dict.fromkeys(live.referring()))
         live.undo()
+        if error is not None:
+            leaf = Leaf(action, (), 0, str(error))
+            self._program_calls.note(live, snapshot, action, error)
         if remembered is not None:
             if (remembered.writes, remembered.error) != (leaf.writes, leaf.error):
                 self._trusted = False

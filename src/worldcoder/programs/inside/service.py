@@ -113,27 +113,31 @@ class Service:
             None if program is None else self._transition(program),
             rewards.get,
             self._answers,
-            after={number: self._known.state(wire) for number, wire in request["after"]},
+            after={case: (number, self._known.state(wire)) for case, number, wire in request["after"]},
             backwards=request["backwards"],
             at=at,
         ):
             result += answer
 
     def _plan(self, request: Any, line: Line, result: list[Any]) -> None:
-        """Search: [status, actions, rewards, nodes, method]."""
-        reward = request["reward"]
+        """Search: [status, actions, rewards, nodes, method, first failure or None]."""
+        reward, calls = request["reward"], Calls(request["stop_at"])
         simulator = Simulator(
             self._transition(request["transition"]),
             None if reward is None else RewardFunction(self._source(reward)),
             self._known.state(request["start"]),
             self._actions(request, line),
-            calls=Calls(request["stop_at"]),
+            calls=calls,
         )
         budget = Budget(request["nodes"], request["allowed"])
         plan = PLANNERS[request["search"]](simulator, budget=budget)
         numbers = {action: i for i, action in reversed(list(enumerate(self._known.actions)))}
         result += plan.status, [numbers[a] for a in plan.actions], list(plan.rewards), plan.nodes, plan.method
-        result += [simulator.crashed, (simulator.last_error or "")[:1000]]
+        result.append(None if calls.failed is None else self._failure(*calls.failed))
+
+    def _failure(self, state: State, action: Action, error: ProgramError) -> Any:
+        """Where a call failed, and how."""
+        return [self._answers.from_nothing(state), action.to_json(), error.failing, str(error)[:1000]]
 
     def _steps(self, request: Any, line: Line, result: list[Any]) -> None:
         """Single steps: [outcome, verdict] for each, one after another."""

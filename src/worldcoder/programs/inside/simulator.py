@@ -87,6 +87,7 @@ class Simulator:
             except ProgramError as error:
                 self._crashed += 1
                 self._last_error = str(error)
+                calls.note(live, node[1], action, error)
             else:
                 self._action = action
                 self._kept = None
