@@ -28,7 +28,7 @@ def run(
 ) -> NoReturn:
     """Be a worker. The descriptors: requests, replies, and the page shared with the parent."""
     try:
-        line = Line(reading, writing)
+        line = Line(reading, writing, limits.silence_seconds)
         try:
             os.dup2(1, 2)
             shared = mmap.mmap(page, mmap.PAGESIZE)

@@ -32,24 +32,29 @@ class Template:
     """A running template. It is used by one thread at a time."""
 
     def __init__(self, service: str, limits: Limits, off: Collection[Layer]) -> None:
-        ours, theirs = socket.socketpair()
-        self._control = ours
+        self._control, theirs = socket.socketpair()
         self._log = shared_file()
         self._reader = Reader()
         self._number = 0
         self._forks: set[int] = set()
-        self._process: subprocess.Popen[bytes] | None = None
-        self._forked = 0
         self.gone = False
-        _all.add(self)
-        with theirs:
+        process: subprocess.Popen[bytes] | int
+        try:
             if Layer.EXEC in off:
-                self._forked = _fork_template(theirs, service, limits, off)
+                process = _fork_template(theirs, self._control, service, limits, off)
             else:
                 settings = {"control": theirs.fileno(), "limits": asdict(limits), "off": [*off]}
-                self._process = launch(
-                    "template", service, settings, kept=[theirs.fileno()], stderr=self._log
-                )
+                process = launch("template", service, settings, kept=[theirs.fileno()], stderr=self._log)
+        except BaseException:
+            self._control.close()
+            os.close(self._log)
+            raise
+        finally:
+            theirs.close()
+        self._process = process
+        # Also done when nobody knows this object any more, and when the interpreter ends.
+        self._finish = weakref.finalize(self, _finish, self._control, self._log, process)
+        _all.add(self)
 
     def tell(self, do: str, *arguments: Any, handed: Sequence[int] = ()) -> int:
         """Tell it to do something and hand it descriptors. Returns the number of the command."""
@@ -100,47 +105,50 @@ class Template:
 
     def close(self) -> None:
         """End it, and with it all its workers."""
-        if self.gone:
-            return
         self.gone = True
-        _all.discard(self)
-        self._control.close()
-        os.close(self._log)
-        if self._process is not None:
-            try:
-                self._process.wait(FAREWELL_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        elif self._forked:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(self._forked, 0)
+        self._finish()
 
     def forget(self) -> None:
         """Drop it without a word, in a process that was forked from the one whose it is."""
-        self.gone = True
-        self._control.close()
-        os.close(self._log)
-        if self._process is not None:
-            self._process.returncode = 0
+        if self._finish.detach() is not None:
+            self.gone = True
+            self._control.close()
+            os.close(self._log)
+            if not isinstance(self._process, int):
+                self._process.returncode = 0  # no child of this process
 
 
-def _fork_template(control: socket.socket, service: str, limits: Limits, off: Collection[Layer]) -> int:
+def _finish(control: socket.socket, log: int, process: subprocess.Popen[bytes] | int) -> None:
+    """Hang up, which ends a template and its workers, and wait until it has."""
+    control.close()
+    os.close(log)
+    if isinstance(process, int):
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(process, 0)
+        return
+    try:
+        process.wait(FAREWELL_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _fork_template(
+    control: socket.socket, other: socket.socket, service: str, limits: Limits, off: Collection[Layer]
+) -> int:
     """A template that was not started anew: it shows what starting anew is good for."""
     from worldcoder.sandbox import template
 
     parent = os.getpid()
-    held = control.dup()
     pid = os.fork()
     if pid:
-        held.close()
         return pid
     try:
-        control.close()
+        other.close()
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in range(3):
             os.dup2(null, descriptor)
-        template.run(held, service, limits, off, parent)
+        template.run(control, service, limits, off, parent)
     finally:
         os._exit(0)
 
@@ -151,7 +159,6 @@ _all: weakref.WeakSet[Template] = weakref.WeakSet()
 def _forget_all() -> None:
     for template in [*_all]:
         template.forget()
-    _all.clear()
 
 
 if hasattr(os, "register_at_fork"):

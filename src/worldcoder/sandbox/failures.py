@@ -57,7 +57,7 @@ EXIT_ERROR = 83
 def of_exit(code: int) -> tuple[Failure, str]:
     """What the exit code of a worker means: as subprocess has it, negative for a signal."""
     if code == EXIT_TIMEOUT:
-        return Failure.TIMEOUT, "one call took too long and did not let itself be interrupted"
+        return Failure.TIMEOUT, "one call took too long"
     if code == EXIT_MEMORY:
         return Failure.MEMORY, "it wanted more memory than it may have"
     if code >= 0:

@@ -16,8 +16,11 @@ DEEPEST = 100
 
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_SQUARE = bytes.maketrans(b"{}", b"[]")
 
-_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+_encode = json.JSONEncoder(
+    separators=(",", ":"), ensure_ascii=False, allow_nan=False, check_circular=False
+).encode
 
 
 def pack(value: Any) -> bytes:
@@ -76,11 +79,11 @@ def _is_deeper(data: bytes, deepest: int) -> bool:
     """Whether JSON, known to be well formed, is nested deeper: at the speed of C."""
     if data.count(b"[") + data.count(b"{") <= deepest:
         return False
-    brackets = _STRING.sub(b"", data).translate(None, _NOT_BRACKETS)
+    brackets = _STRING.sub(b"", data).translate(_SQUARE, _NOT_BRACKETS)
     for _ in range(deepest):  # each round takes the innermost level away
         if not brackets:
             return False
-        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        brackets = brackets.replace(b"[]", b"")
     return bool(brackets)
 
 

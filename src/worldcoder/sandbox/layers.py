@@ -91,7 +91,7 @@ def probe() -> tuple[LayerReport, ...]:
         return _on_linux()
     if PLATFORM == "darwin":
         return _on_macos()
-    return _elsewhere()
+    return elsewhere()
 
 
 ANYWHERE = (Layer.EXEC, Layer.DEADLINE, Layer.FRAMES)
@@ -137,7 +137,8 @@ def _on_macos() -> tuple[LayerReport, ...]:
 _LINUX_ONLY = (Layer.PARENT_DEATH, Layer.NO_NEW_PRIVILEGES, Layer.LANDLOCK, Layer.DUMP, Layer.SECCOMP)
 
 
-def _elsewhere() -> tuple[LayerReport, ...]:
+def elsewhere() -> tuple[LayerReport, ...]:
+    """What there is on a system without fork."""
     missing = [layer for layer in Layer if layer not in ANYWHERE]
     return _ordered(
         *(LayerReport(layer, True, True) for layer in ANYWHERE),

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from worldcoder.sandbox.frames import pack, read_value, write_all
 
 BEAT_SECONDS = 0.5
-"""How long a worker that is busy keeps silent."""
+"""How long a worker that is busy keeps silent, unless even that is too long."""
 
 
 class Service(Protocol):
@@ -27,7 +27,8 @@ class Service(Protocol):
 class Line:
     """The worker's end of the line to its parent."""
 
-    def __init__(self, reading: int, writing: int) -> None:
+    def __init__(self, reading: int, writing: int, silence: float) -> None:
+        self._every = min(BEAT_SECONDS, silence / 4)
         self._reading = reading
         self._writing = writing
         self._request = ""
@@ -51,9 +52,10 @@ class Line:
 
     def receive(self) -> Any:
         """The next request; raises EOFError when there will be none."""
-        self._request, message = read_value(self._reading)
-        self._beat = pack([self._request, "beat"])
+        name, message = read_value(self._reading)
+        self._beat = pack([name, "beat"])
         self._spoke = monotonic()
+        self._request = name  # last, because the tick may come at any time
         return message
 
     def write(self, word: str, *values: Any) -> None:
@@ -77,6 +79,6 @@ class Line:
     def beat(self) -> None:
         """Give a sign of life, if that is due. Called by the tick, in the middle of anything."""
         now = monotonic()
-        if self._request and not self._busy and now - self._spoke >= BEAT_SECONDS:
+        if self._request and not self._busy and now - self._spoke >= self._every:
             self._spoke = now
             write_all(self._writing, self._beat)

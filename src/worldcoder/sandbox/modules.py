@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from worldcoder.sandbox.line import Service
+
 ALLOWED = (
     "abc", "array", "bisect", "calendar", "cmath", "collections", "collections.abc", "contextlib", "copy",
     "dataclasses", "datetime", "decimal", "enum", "fractions", "functools", "graphlib", "hashlib", "heapq",
@@ -60,3 +62,12 @@ def close_imports() -> None:
     sys.path_hooks.clear()
     sys.path_importer_cache.clear()
     sys.meta_path[:] = [Refusal()]
+
+
+def load_service(name: str) -> Service:
+    """The service called "package.module:Class", with all that programs may import; then imports close."""
+    module, _, attribute = name.partition(":")
+    service: Service = getattr(importlib.import_module(module), attribute)()
+    preload()
+    close_imports()
+    return service

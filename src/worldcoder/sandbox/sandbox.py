@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 import sys
 import threading
 import weakref
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from types import TracebackType
 from typing import Any, Self
 
 from worldcoder.errors import SandboxError
 from worldcoder.sandbox.control import Template, TemplateGone
 from worldcoder.sandbox.launching import shared_file
-from worldcoder.sandbox.layers import Layer, LayerReport, locked, probe, without
+from worldcoder.sandbox.layers import PLATFORM, Layer, LayerReport, elsewhere, locked, probe, without
 from worldcoder.sandbox.limits import Limits
 from worldcoder.sandbox.pipes import Pipes
+from worldcoder.sandbox.plain import plain_worker
 from worldcoder.sandbox.worker import Ended, Worker
+
+resident: Callable[[int], int] | None = None
+"""How many bytes of memory a process holds, where the system does not watch over that itself."""
+
+if PLATFORM == "darwin":
+    from worldcoder.sandbox.macos import resident
 
 MOST_DEATHS = 3
 """How often the template may die with no request answered in between."""
@@ -45,31 +51,41 @@ class Sandbox:
         limits: Limits = Limits(),  # noqa: B008  (it is frozen)
         off: Collection[Layer] = (),
         unsafe: bool = False,
+        _plain: bool = not hasattr(os, "fork"),
     ) -> None:
-        there = probe()
+        there = elsewhere() if _plain else probe()
         if not unsafe and not locked(there):
             why = "; ".join(f"{r.layer}: {r.detail}" for r in there if not r.there and r.detail)
             raise SandboxError(f"programs cannot be run safely here ({why}); {_INSTEAD}")
+        if Layer.NO_NEW_PRIVILEGES in off:  # the kernel gives its locks to nobody without it
+            off = {*off, Layer.LANDLOCK, Layer.SECCOMP}
         self.layers: tuple[LayerReport, ...] = without(there, off)
         self._service = service
         self._limits = limits
         self._off = frozenset(off)
         self._unsafe = unsafe
+        self._plain = _plain
         self._prepared: list[bytes] = []
         self._lock = threading.RLock()
-        self._workers: set[Worker] = set()
+        self._workers: weakref.WeakSet[Worker] = weakref.WeakSet()
+        self._dropped: list[int] = []
         self._template: Template | None = None
         self._told = 0
         self._deaths = 0
         self._closed = False
         _all.add(self)
-        self._start()
+        if not _plain:
+            self._start()
 
     def prepare(self, data: Any) -> None:
         """Give JSON data to the service's `prepare`; every worker made later has it. Does not wait."""
         text = json.dumps(data, separators=(",", ":"), allow_nan=False).encode()
         with self._lock:
+            if self._closed:
+                raise SandboxError("the sandbox is closed")
             self._prepared.append(text)
+            if self._plain:
+                return
             try:
                 self._tell_prepared(self._running())
             except TemplateGone:
@@ -78,23 +94,26 @@ class Sandbox:
     def worker(self) -> Worker:
         """A new worker, forked and locked."""
         with self._lock:
-            while True:
+            while not self._closed:
+                if self._plain:
+                    return self._remember(plain_worker(self._service, self._limits, self._prepared))
                 template = self._running()
                 try:
                     self._tell_prepared(template)
-                    return self._fork(template)
+                    return self._remember(self._fork(template))
                 except TemplateGone:
                     self._lost()
+        raise SandboxError("the sandbox is closed")
 
     def close(self) -> None:
         """End all workers and whatever else was started. Can be called again."""
         with self._lock:
             self._closed = True
-            for worker in [*self._workers]:
-                worker.close()
             if self._template is not None:
                 self._template.close()
                 self._template = None
+            for worker in [*self._workers]:
+                worker.close()
 
     def __enter__(self) -> Self:
         return self
@@ -111,8 +130,6 @@ class Sandbox:
         self._told = 0
 
     def _running(self) -> Template:
-        if self._closed:
-            raise SandboxError("the sandbox is closed")
         if self._template is None:
             self._start()
         assert self._template is not None
@@ -142,6 +159,8 @@ class Sandbox:
             self._told += 1
 
     def _fork(self, template: Template) -> Worker:
+        while self._dropped:
+            template.ask("end", self._dropped.pop(), 0.0)
         theirs: list[int] = []
         ours: list[int] = []
         try:
@@ -163,7 +182,7 @@ class Sandbox:
                 check=self._check,
                 trusting=Layer.FRAMES in self._off,
                 timed=Layer.DEADLINE not in self._off,
-                released=self._released,
+                held=resident,
             )
         except BaseException:
             for descriptor in ours:
@@ -172,6 +191,9 @@ class Sandbox:
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
+        return worker
+
+    def _remember(self, worker: Worker) -> Worker:
         self._workers.add(worker)
         return worker
 
@@ -182,10 +204,9 @@ class Sandbox:
             return
         for report in self.layers:
             if report.there and report.layer in missing:
-                raise SandboxError(f"the layer {report.layer!r} could not be put on: {missing[report.layer]}")
-
-    def _released(self, worker: Worker) -> None:
-        self._workers.discard(worker)
+                raise SandboxError(
+                    f"the layer {report.layer.value!r} could not be put on: {missing[report.layer]}"
+                )
 
     def _forget(self) -> None:
         """In a process that was forked from the one whose this is."""
@@ -193,6 +214,7 @@ class Sandbox:
         for worker in [*self._workers]:
             worker.forget()
         self._workers.clear()
+        self._dropped.clear()
         self._template = None
         self._told = 0
 
@@ -215,13 +237,16 @@ class _Forked:
             return Ended(answer["code"], answer["ours"])
 
     def position(self) -> int:
-        return int(struct.unpack("q", os.pread(self._page, 8, 0))[0])
-
-    def bytes_held(self) -> int:
-        return 0
+        data = os.pread(self._page, 8, 0)
+        return int.from_bytes(data, sys.byteorder, signed=True) if len(data) == 8 else -1
 
     def close(self) -> None:
         os.close(self._page)
+
+    def dropped(self) -> None:
+        # Its pipe is closed, so that it ends by itself, but the template has to hear of it; not now, because
+        # anything may be going on while this is called.
+        self._sandbox._dropped.append(self.pid)
 
 
 _all: weakref.WeakSet[Sandbox] = weakref.WeakSet()

@@ -25,12 +25,18 @@ _exit = os._exit  # a program may put something else in its place
 
 def start_ticking(line: Line, limits: Limits) -> None:
     """Look at the call that is going on, in each `TICK` of CPU time."""
+    if not hasattr(signal, "setitimer"):
+        return
     most = max(1, math.ceil(limits.call_seconds / TICK))
     process_time = time.process_time
     began = 0.0
 
     def tick(number: int, frame: FrameType | None) -> None:
         nonlocal began
+        try:
+            line.beat()
+        except OSError:
+            _exit(EXIT_ERROR)  # nobody is there to hear it
         WATCH.ticks = ticks = WATCH.ticks + 1
         if ticks > 0:
             # Ticks that fall into one long call of C are only one, so the time is looked at as well.
@@ -46,10 +52,6 @@ def start_ticking(line: Line, limits: Limits) -> None:
                     WATCH.over = True
                     WATCH.overruns += 1
                 raise CallTimeout
-        try:
-            line.beat()
-        except OSError:
-            _exit(EXIT_ERROR)  # nobody is there to hear it
 
     signal.signal(signal.SIGPROF, tick)
     signal.setitimer(signal.ITIMER_PROF, TICK, TICK)

@@ -7,7 +7,6 @@ they ended. It never runs a program. When the user's process is gone it ends, an
 from __future__ import annotations
 
 import gc
-import importlib
 import json
 import os
 import select
@@ -24,7 +23,7 @@ from worldcoder.sandbox.frames import Reader, pack, write_all
 from worldcoder.sandbox.layers import Layer
 from worldcoder.sandbox.limits import Limits
 from worldcoder.sandbox.line import Service
-from worldcoder.sandbox.modules import close_imports, preload
+from worldcoder.sandbox.modules import load_service
 
 LOOK_SECONDS = 2.0
 """How often to look whether the user's process is still there."""
@@ -153,19 +152,12 @@ class _Template:
             self._end(pid, 0.0)
 
 
-def load_service(name: str) -> Service:
-    """The service called "package.module:Class", with all that programs may import; then imports close."""
-    module, _, attribute = name.partition(":")
-    service: Service = getattr(importlib.import_module(module), attribute)()
-    preload()
-    close_imports()
-    return service
-
-
 def start() -> None:
     """Begin, with the settings from the command line."""
     try:
-        main(json.loads(sys.argv[1]))
+        settings = json.loads(sys.argv[1])
+        del sys.argv[1:]
+        main(settings)
     except BaseException as error:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         sys.stderr.flush()

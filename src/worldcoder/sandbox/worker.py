@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections.abc import Callable
 from time import monotonic
 from typing import Any, NamedTuple, NoReturn, Protocol
@@ -17,6 +18,10 @@ START_SECONDS = 60.0
 
 GRACE_SECONDS = 0.2
 """How long a worker that has closed its pipe may take to end."""
+
+
+LOOK_SECONDS = 0.05
+"""How often to look at the memory of a worker, where that is done from here."""
 
 
 class Channel(Protocol):
@@ -53,11 +58,11 @@ class Process(Protocol):
     def position(self) -> int:
         """What it last wrote to `WATCH.position[0]`; -1 if unknown."""
 
-    def bytes_held(self) -> int:
-        """How much memory it holds, where that has to be watched from here; otherwise 0."""
-
     def close(self) -> None:
         """Let go of what belongs to it; called once, after `end`."""
+
+    def dropped(self) -> None:
+        """Nobody knows the worker any more: end the process at some time, but not now."""
 
 
 class Worker:
@@ -65,6 +70,8 @@ class Worker:
 
     pid: of the process.
     """
+
+    _dead = True  # until there is something to end
 
     def __init__(
         self,
@@ -75,12 +82,12 @@ class Worker:
         check: Callable[[dict[str, str]], None],
         trusting: bool = False,
         timed: bool = True,
-        released: Callable[[Worker], None] = lambda worker: None,
+        held: Callable[[int], int] | None = None,
     ) -> None:
         """check: is told which layers could not be put on, and raises if it minds.
 
-        trusting: believe what the worker writes. timed: end it when its time is over. Both are otherwise
-        only in tests. released: is told when the worker is dead.
+        trusting: believe what the worker writes. timed: end it when its time is over. Tests do otherwise.
+        held: how many bytes of memory a process holds, where the system does not watch over that.
         """
         self._channel = channel
         self._process = process
@@ -88,12 +95,15 @@ class Worker:
         self._check = check
         self._trusting = trusting
         self._timed = timed
-        self._released = released
+        self._held = held
         self._reader = Reader() if trusting else Reader(limits.frame_bytes, limits.reply_bytes)
         self._ready = False
         self._dead = False
         self._foreign = False
+        self._closed = False
+        self._used = threading.Lock()
         self._ended = Ended(None, False)
+        self._position = -1
         self.pid = process.pid
 
     @property
@@ -120,6 +130,54 @@ class Worker:
         data = pack([name, message])
         if self._foreign:
             raise SandboxError("this worker belongs to the process that made it; make one of your own")
+        if not self._used.acquire(blocking=False):
+            raise SandboxError(
+                "this worker is being asked something already; one thread at a time may use it"
+            )
+        try:
+            return self._ask(name, data, seconds, on_part, answer)
+        finally:
+            self._used.release()
+
+    def close(self) -> None:
+        """End it. Can be called again, and while it is asked: then the request raises SandboxError."""
+        self._closed = True
+        if self._foreign or self._dead:
+            return
+        if self._used.acquire(blocking=False):
+            try:
+                self._end(0.0)
+            finally:
+                self._used.release()
+        else:
+            self._process.end(0.0)  # whoever asks it finds out
+
+    def forget(self) -> None:
+        """Let go of it without a word, in a process that was forked from the one whose it is."""
+        self._foreign = True
+        self._drop()
+
+    def __del__(self) -> None:
+        if not self._dead:
+            self._process.dropped()
+            self._drop()
+
+    # ── inside ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def _drop(self) -> None:
+        if not self._dead:
+            self._dead = True
+            self._channel.close()
+            self._process.close()
+
+    def _ask(
+        self,
+        name: str,
+        data: bytes,
+        seconds: float | None,
+        on_part: Callable[[Any], None] | None,
+        answer: Callable[[Any], Any] | None,
+    ) -> Any:
         if self._dead:
             raise SandboxError("this worker is dead; make another")
         try:
@@ -130,21 +188,8 @@ class Worker:
         except Misread as error:
             self._fail(error.failure, error.detail)
         except BaseException:
-            self.close()
+            self._end(0.0)
             raise
-
-    def close(self) -> None:
-        """End it. Can be called again."""
-        self._end(0.0)
-
-    def forget(self) -> None:
-        """Let go of it without a word, in a process that was forked from the one whose it is."""
-        if not self._dead:
-            self._dead = self._foreign = True
-            self._channel.close()
-            self._process.close()
-
-    # ── inside ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _greet(self) -> None:
         """Hear from a new worker which layers it could not put on; no program has run in it yet."""
@@ -166,6 +211,8 @@ class Worker:
     def _died(self, otherwise: type[SandboxError] | None = None) -> NoReturn:
         """Find out how it ended."""
         code, ours = self._end(GRACE_SECONDS)
+        if self._closed:
+            raise SandboxError("the worker was closed while it was asked")
         if code is None:
             self._fail(Failure.KILLED, "it was killed from outside, together with the process that forked it")
         if ours:
@@ -182,14 +229,12 @@ class Worker:
     def _end(self, grace: float) -> Ended:
         if not self._dead:
             self._dead = True
-            self._position = -1
             try:
                 self._ended = self._process.end(grace)
                 self._position = self._process.position()
             finally:
                 self._channel.close()
                 self._process.close()
-                self._released(self)
         return self._ended
 
 
@@ -260,12 +305,21 @@ class _Exchange:
             self._worker._died()
         self._heard = monotonic()
 
+    def _read(self, left: float | None) -> bytes | None:
+        worker = self._worker
+        if worker._held is None:
+            return self._channel.read(left)
+        data = self._channel.read(LOOK_SECONDS if left is None else min(left, LOOK_SECONDS))
+        if worker._held(worker.pid) > worker._limits.memory:
+            raise Misread(Failure.MEMORY, "it held more memory than it may have")
+        return data
+
     def _next(self) -> list[Any]:
         """The next frame, by the time there is."""
         reader = self._reader
         while (frame := reader.next()) is None:
             left = self._left()
-            data = self._channel.read(left)
+            data = self._read(left)
             if data:
                 reader.feed(data)
             elif data is not None:
