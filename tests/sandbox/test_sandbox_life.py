@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -234,6 +235,33 @@ def test_workers_killed_at_any_time(sandbox: Sandbox) -> None:
     assert sandbox.worker().request({"echo": 1}) == 1
 
 
+def test_what_the_users_process_does_with_signals_does_not_matter() -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGPROF, signal.SIGXCPU])
+    try:
+        with Sandbox(SERVICE, limits=Limits(call_seconds=0.1)) as sandbox:
+            worker = sandbox.worker()
+            assert worker.request({"call": "while True: pass"}) == ["interrupted", True, 1]
+            with pytest.raises(WorkerFailed, match="exit code 9"):
+                worker.request("import os; os._exit(9)")
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_without_standard_input_output_and_error() -> None:
+    code = f"""
+import os, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+for n in range(3): os.close(n)
+from worldcoder.sandbox import Layer, Sandbox
+for off in ([], [Layer.EXEC]):
+    with Sandbox("sandbox_service:Runner", off=off) as sandbox:
+        assert sandbox.worker().request({{"echo": 1}}) == 1
+"""
+    assert subprocess.run([sys.executable, "-c", code], timeout=30).returncode == 0
+
+
 # ── threads and forks ────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -265,7 +293,9 @@ def test_a_sandbox_can_be_closed_while_a_worker_is_asked(sandbox: Sandbox) -> No
 
 def in_a_fork(check: Any) -> None:
     """Run something in a fork of this process; it must come to True."""
-    pid = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # a timer's thread may not be quite gone
+        pid = os.fork()
     if pid == 0:
         code = 1
         try:
@@ -431,3 +461,36 @@ def test_a_plain_service_that_cannot_be_made() -> None:
         pytest.raises(SandboxError, match="no attribute 'Nothing'"),
     ):
         sandbox.worker().request(1)
+
+
+WINDOWS = """
+import os, select, signal, socket, subprocess, sys, threading, tempfile
+sys.platform = "win32"
+for name in ("resource", "fcntl", "termios", "pwd", "grp"):
+    sys.modules[name] = None
+for module, names in {
+    os: ("fork", "register_at_fork", "memfd_create", "waitpid", "geteuid", "set_blocking"),
+    signal: ("setitimer", "ITIMER_PROF", "SIGPROF", "SIGKILL", "SIGCHLD", "pthread_sigmask", "alarm"),
+    select: ("poll",),
+    socket: ("send_fds", "recv_fds", "AF_UNIX"),
+}.items():
+    for name in names:
+        delattr(module, name)
+import worldcoder.sandbox
+for name in worldcoder.sandbox.__all__:
+    getattr(worldcoder.sandbox, name)
+assert not worldcoder.sandbox.locked(worldcoder.sandbox.probe())
+try:
+    worldcoder.sandbox.Sandbox("json:loads")
+except worldcoder.sandbox.sandbox.SandboxError as error:
+    assert "--unsafe-no-sandbox" in str(error)
+else:
+    raise AssertionError
+worldcoder.sandbox.Sandbox("json:loads", unsafe=True).close()
+"""
+
+
+def test_the_package_can_be_imported_where_there_is_nothing_of_unix() -> None:
+    run = subprocess.run([sys.executable, "-c", WINDOWS], capture_output=True, text=True, timeout=30)
+    assert run.stderr == ""
+    assert run.returncode == 0

@@ -173,7 +173,7 @@ def test_a_busy_machine_changes_nothing(worker: Worker) -> None:
 
 RAW = "import os, gc\nwriting = line._writing\n"
 
-MISDEEDS: list[tuple[str, Failure, str]] = [
+MISDEEDS: list[tuple[str, Failure | None, str]] = [
     ("sum(range(10**13))", Failure.TIMEOUT, "no sign of life"),
     ("result = line.ask", Failure.GARBAGE, "not JSON serializable"),
     ("x = 'x' * (1 << 32)", Failure.MEMORY, "memory"),
@@ -186,6 +186,11 @@ MISDEEDS: list[tuple[str, Failure, str]] = [
     ("raise KeyboardInterrupt", Failure.CRASH, "KeyboardInterrupt"),
     ("1 / 0", Failure.CRASH, "ZeroDivisionError: division by zero"),
     ("def f(): f()\nf()", Failure.CRASH, "RecursionError"),
+    (
+        "import sys; sys.setrecursionlimit(1 << 30)\nclass A:\n  def __repr__(s): return repr([s])\nrepr(A())",
+        None,
+        "died|Recursion|memory",
+    ),
     ("result = [None]\nfor _ in range(5000): result = [result]", Failure.GARBAGE, "Recursion|deeper"),
     ("result = [None]\nfor _ in range(150): result = [result]", Failure.GARBAGE, "deeper"),
     ("result = float('nan')", Failure.GARBAGE, "nan|NaN|Out of range"),
@@ -211,14 +216,17 @@ MISDEEDS: list[tuple[str, Failure, str]] = [
     ("code", "failure", "detail"), MISDEEDS, ids=[m[0].splitlines()[-1][:40] for m in MISDEEDS]
 )
 def test_a_misdeed_ends_the_worker_and_nothing_else(
-    sandbox: Sandbox, code: str, failure: Failure, detail: str
+    sandbox: Sandbox, code: str, failure: Failure | None, detail: str
 ) -> None:
     worker = sandbox.worker()
     with pytest.raises(WorkerFailed, match=detail) as caught:
         # An answer that comes twice may be noticed only when the next question is asked.
         worker.request("WATCH.position[0] = 12\n" + code)
         worker.request({"echo": 1})
-    assert caught.value.failure is failure
+    if failure is None:  # how the stack overflows differs between versions of Python
+        assert caught.value.failure in (Failure.CRASH, Failure.MEMORY)
+    else:
+        assert caught.value.failure is failure
     assert caught.value.detail.isprintable()
     assert caught.value.position in (12, -1)
     assert not worker.alive

@@ -7,6 +7,7 @@ import os
 import select
 import socket
 import subprocess
+import warnings
 import weakref
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
@@ -32,7 +33,7 @@ class Template:
     """A running template. It is used by one thread at a time."""
 
     def __init__(self, service: str, limits: Limits, off: Collection[Layer]) -> None:
-        self._control, theirs = socket.socketpair()
+        self._control, theirs = _socketpair()
         self._log = shared_file()
         self._reader = Reader()
         self._number = 0
@@ -118,6 +119,21 @@ class Template:
                 self._process.returncode = 0  # no child of this process
 
 
+def _socketpair() -> tuple[socket.socket, socket.socket]:
+    """Two connected sockets that do not take the places of standard input, output and error."""
+    low = []
+    try:
+        while True:
+            pair = socket.socketpair()
+            if min(end.fileno() for end in pair) > 2:
+                return pair
+            low.append(pair)
+    finally:
+        for pair in low:
+            for end in pair:
+                end.close()
+
+
 def _finish(control: socket.socket, log: int, process: subprocess.Popen[bytes] | int) -> None:
     """Hang up, which ends a template and its workers, and wait until it has."""
     control.close()
@@ -140,7 +156,9 @@ def _fork_template(
     from worldcoder.sandbox import template
 
     parent = os.getpid()
-    pid = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # it may be that there are threads
+        pid = os.fork()
     if pid:
         return pid
     try:

@@ -51,7 +51,7 @@ class Sandbox:
         limits: Limits = Limits(),  # noqa: B008  (it is frozen)
         off: Collection[Layer] = (),
         unsafe: bool = False,
-        _plain: bool = not hasattr(os, "fork"),
+        _plain: bool = PLATFORM not in ("linux", "darwin"),
     ) -> None:
         there = elsewhere() if _plain else probe()
         if not unsafe and not locked(there):

@@ -43,6 +43,7 @@ def main(settings: dict[str, Any]) -> None:
 
 def run(control: socket.socket, service: str, limits: Limits, off: Collection[Layer], parent: int) -> None:
     """Obey until the parent is gone."""
+    _forget_signals()
     gc.disable()
     template = _Template(control, limits, off)
     try:
@@ -50,6 +51,13 @@ def run(control: socket.socket, service: str, limits: Limits, off: Collection[La
         template.obey(parent)
     finally:
         template.end_all()
+
+
+def _forget_signals() -> None:
+    """Handlers and blocked signals come along from whoever started this process; workers rely on the usual."""
+    for number in (signal.SIGCHLD, signal.SIGXCPU, signal.SIGPROF, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
 class _Template:

@@ -232,6 +232,9 @@ class Worker:
             try:
                 self._ended = self._process.end(grace)
                 self._position = self._process.position()
+            except BaseException:
+                self._process.dropped()
+                raise
             finally:
                 self._channel.close()
                 self._process.close()
