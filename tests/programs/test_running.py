@@ -166,10 +166,6 @@ def test_unreachable_is_told_from_out_of_budget(quick: Runner) -> None:
     assert limited.status is Status.BUDGET and limited.fault is None
 
 
-STOPPED = ("while True: pass", "1 / 0")
-"""What is stopped without an end of the worker: the step leads nowhere."""
-
-
 @pytest.mark.parametrize(
     ("deed", "failing"),
     [
@@ -183,7 +179,7 @@ STOPPED = ("while True: pass", "1 / 0")
 def test_where_a_search_died_is_found_out(quick: Runner, deed: str, failing: str) -> None:
     """A program that is right wherever it was checked, and takes its worker down in an imagined state."""
     plan = quick.simulation(bad_at(5, deed), ARRIVED, LINE[0], [STAY, GO]).plan()
-    assert plan.status is (Status.UNREACHABLE if deed in STOPPED else Status.BUDGET)
+    assert plan.status is (Status.UNREACHABLE if failing == "error" else Status.BUDGET)
     assert (plan.fault.failing, plan.fault.action) == (failing, GO)
     assert (plan.fault.state, plan.fault.goal) == (LINE[5], "win")
     without = [(plan.fault.state, plan.fault.action)]
@@ -359,3 +355,41 @@ def test_exactly_the_wrong_transitions_of_a_wrong_program(runner: Runner) -> Non
     assert wrong.what == "state" and isinstance(wrong.predicted, State)
     assert {(b.x, b.y) for b in wrong.predicted.all("Box")} == {(3, 1)}
     assert runner.check(check, Program(TRANSITION, "transition")) == []
+
+
+def test_an_interruption_at_any_moment_leaves_a_runner_that_works() -> None:
+    """Ctrl-C comes between any two steps; whatever it tears is made anew."""
+    state, goal = make("sokoban").reset(0)
+    actions = make("sokoban").actions(state)
+    model = Program(TRANSITION, "transition"), Program(REWARD, "reward", goal)
+    environment, recorded = make("sokoban"), []
+    before = environment.reset(0).state
+    for action in list(actions) * 6:
+        step = environment.step(action)
+        recorded.append(Transition(before, goal, action, step.state, step.reward, step.done))
+        before = step.state
+
+    def interrupt(signum: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    handler = signal.signal(signal.SIGALRM, interrupt)
+    interrupted = 0
+    try:
+        with Runner() as runner:
+            expected = runner.simulation(*model, state, actions).plan("breadth_first")
+            for n in range(40):
+                check = Check(recorded[: n + 5])
+                signal.setitimer(signal.ITIMER_REAL, 0.0005 * (n + 1))
+                try:
+                    runner.check(check, model[0], {goal: model[1]})
+                    runner.simulation(*model, recorded[n % len(recorded)].state, actions).plan()
+                    signal.setitimer(signal.ITIMER_REAL, 0)
+                except KeyboardInterrupt:
+                    interrupted += 1
+                assert runner.check(check, model[0], {goal: model[1]}) == []
+                again = runner.simulation(*model, state, actions).plan("breadth_first")
+                assert again.actions == expected.actions
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+    assert interrupted > 5

@@ -101,7 +101,7 @@ class Plan:
     actions: from the start to the goal; empty unless the status is FOUND.
     rewards: what the model says each action brings.
     nodes: steps generated. seconds: wall-clock time. method: the search that found out.
-    fault: what went wrong with the model itself, if anything did and there is no plan.
+    fault: what went wrong with the model itself, if anything did.
     """
 
     status: Status

@@ -24,13 +24,29 @@ class Mark:
 
 
 class Book:
-    """The parent's tables: objects, actions and the situations of checks, by number. Lists only grow."""
+    """The parent's tables: objects, actions and the situations of checks, by number. Lists only grow.
+
+    Enter it (`with book:`) to use it: one thread at a time can.
+
+    torn: somebody was interrupted while using it (Ctrl-C can come between any two steps), so that what is in
+    it may contradict what workers were told. It has to be thrown away.
+    """
 
     def __init__(self) -> None:
         self.objects = Objects()
         self.actions: list[Action] = []
-        self.lock = threading.RLock()
+        self.torn = False
+        self._lock = threading.RLock()
         self._numbers: dict[Action, int] = {}
+
+    def __enter__(self) -> Book:
+        self._lock.acquire()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is not None and not issubclass(kind, Exception):
+            self.torn = True
+        self._lock.release()
 
     def action(self, action: Action) -> int:
         """The number of an action."""

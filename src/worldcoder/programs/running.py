@@ -59,6 +59,11 @@ class Runner:
         self._unloadable: dict[str, Failed | None] = {}
 
     @property
+    def limits(self) -> Limits:
+        """What each call and each worker may use."""
+        return self._workers.limits
+
+    @property
     def layers(self) -> tuple[LayerReport, ...]:
         """What locks the workers."""
         return self._workers.layers
@@ -130,7 +135,7 @@ class Runner:
             return list(pool.map(lambda c: self.check(check, *c), candidates))
 
     def replay(
-        self, check: Check, transition: Program, rewards: Mapping[Goal, Program] | None = None
+        self, check: Check, transition: Program | None, rewards: Mapping[Goal, Program] | None = None
     ) -> Mismatch | None:
         """Run programs again, in a new worker and in the reverse order, and compare with what they said first.
 
@@ -142,9 +147,9 @@ class Runner:
         goals = self._goals(check, rewards)
         first = self._evaluation(check, transition, goals)
         again = self._evaluation(check, transition, goals, fresh=True)
-        again.run(range(len(check.inputs)))
+        again.run({again.number(case): None for case in range(len(check.cases))})
         for index, number in enumerate(check.case_of):
-            i = check.cases[number].input
+            i = first.number(number)
             before, now = first.said(i), again.said(i)
             for one, other in zip(before, now, strict=True):
                 if one != other:
@@ -198,9 +203,10 @@ class Runner:
         return {n: program for n, program in found.items() if program is not None}
 
     def _scores_of(self, check: Check) -> Scores:
+        book = self._workers.book
         scores = self._scores.get(check)
-        if scores is None:
-            scores = self._scores[check] = Scores(check, self._workers.book)
+        if scores is None or scores.book is not book:
+            scores = self._scores[check] = Scores(check, book)
         return scores
 
     # ── simulations ──────────────────────────────────────────────────────────────────────────────────────

@@ -21,11 +21,11 @@ Pair = tuple[str | None, str]
 
 
 class Scores:
-    """One check, with the answers of the latest programs."""
+    """One check, with the answers of the latest programs, by the numbers of a book."""
 
     def __init__(self, check: Check, book: Book) -> None:
         self._check = check
-        self._book = book
+        self.book = book
         self._observed: list[Change | None] = []  # by case
         self._outcomes: dict[str | None, dict[int, Outcome]] = {}
         self._verdicts: dict[Pair, dict[int, Verdict]] = {}
@@ -53,7 +53,7 @@ class Scores:
             if isinstance(said, Failed):
                 return Mismatch(number, said.failing, None, None, said.error)
             if said != self._change(number, case):
-                state = state_after(self._book, recorded.state, said)
+                state = state_after(self.book, recorded.state, said)
                 if state != recorded.next_state:
                     return Mismatch(number, "state", state, recorded.next_state)
         if verdicts is not None:
@@ -70,10 +70,10 @@ class Scores:
     def _change(self, number: int, case: Case) -> Change | None:
         """What happened, as a change; None where the states are sent whole."""
         observed = self._observed
-        with self._book.lock:
+        with self.book:
             for other in self._check.cases[len(observed) : number + 1]:
                 t = other.transition
-                observed.append(self._book.objects.change_between(t.state, t.next_state))
+                observed.append(self.book.objects.change_between(t.state, t.next_state))
         return observed[number]
 
 

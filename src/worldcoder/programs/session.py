@@ -105,7 +105,7 @@ class Session:
         state. seconds: how long the worker has.
         """
         book = self._book
-        with book.lock:
+        with book:
             learn = book.news(self._mark, dict(checks or {}), [])
         new = {i: (p.kind, p.source) for i, p in programs.items() if i not in self._programs}
         self._programs.update(new)
@@ -117,7 +117,7 @@ class Session:
             except _MALFORMED as error:
                 raise self.garbage(error) from None
             there_are = () if answer is None else answer(state)
-            with book.lock:
+            with book:
                 numbers = [book.action(a) for a in there_are]
                 known, self._mark.actions = self._mark.actions, len(book.actions)
                 return {"learn": [a.to_json() for a in book.actions[known:]], "actions": numbers}
@@ -161,7 +161,7 @@ class Session:
     # ── tables ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _read_tables(self, new: Any) -> None:
-        with self._book.lock:
+        with self._book:
             self._born += [self._book.objects.number(Obj.from_json(row)) for row in new["born"]]
             for name, read in _READERS.items():
                 self._tables[name] += [read(self, row) for row in new[name]]
@@ -209,7 +209,7 @@ class Session:
     def state_after(self, before: State, after: Outcome) -> State:
         """The state that an outcome leads to; raises WorkerFailed."""
         try:
-            with self._book.lock:
+            with self._book:
                 return state_after(self._book, before, after)
         except ValueFormError as error:
             raise self.garbage(error) from None

@@ -62,8 +62,9 @@ class Simulation:
 
         A plan that comes out is followed step by step in another worker. Where it does not lead where it is
         said to, and where a program takes its worker down, the status is BUDGET (nothing is known), and
-        `Plan.fault` says what happened and where. Steps in which a program fails otherwise lead nowhere; where
-        there is no plan, `fault` is the first of them.
+        `Plan.fault` says what happened and where. Steps in which a program fails otherwise lead nowhere, and
+        `fault` is the first of them; where one took too long or too much memory, nothing is proved
+        unreachable.
         """
         if search not in PLANNERS:
             raise ValueError(f"no search is called {search!r}; there are: {', '.join(PLANNERS)}")
@@ -98,10 +99,12 @@ class Simulation:
             plan = Plan(status, actions, tuple(map(float, rewards)), nodes, 0.0, method[:40])
         except (ValueError, TypeError, IndexError) as error:
             raise session.garbage(error) from None
-        if failure is None or plan.found:
+        if failure is None:
             return plan
         state, action, how = session.failure(failure)
-        return replace(plan, fault=self._fault(how, state, action))
+        proof = plan.status is Status.UNREACHABLE and how.failing == "error"
+        status = plan.status if plan.found or proof else Status.BUDGET
+        return replace(plan, status=status, fault=self._fault(how, state, action))
 
     def _ask_for_plan(
         self, search: str, budget: Budget, *, stop_at: int = 0, fresh: bool = False
@@ -109,7 +112,7 @@ class Simulation:
         longest = max(self._workers.limits.request_seconds - _GRACE, 0.0)
         seconds = longest if budget.seconds is None else min(budget.seconds, longest)
         book = self._workers.book
-        with book.lock:
+        with book:
             actions = None if callable(self._actions) else [book.action(a) for a in self._actions]
             without = [(book.objects.to_wire(state), book.action(action)) for state, action in self._without]
             start = book.objects.to_wire(self.state)
@@ -177,7 +180,7 @@ class Simulation:
 
     def _follow(self, way: tuple[Action, ...]) -> tuple[Prediction, ...]:
         book = self._workers.book
-        with book.lock:
+        with book:
             numbers = [book.action(a) for a in way]
             base = book.objects.to_wire(self.state)
         try:
@@ -223,7 +226,7 @@ class Simulation:
 
     def _predict(self, steps: Sequence[Step]) -> list[Prediction]:
         book = self._workers.book
-        with book.lock:
+        with book:
             wire = [(book.objects.to_wire(state), book.action(action)) for state, action in steps]
             base = book.objects.to_wire(self.state)
         try:

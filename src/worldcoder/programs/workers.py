@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from worldcoder.errors import SandboxError
@@ -29,15 +30,26 @@ class Workers:
     """
 
     def __init__(self, limits: Limits, *, unsafe: bool, off: Collection[Layer] = ()) -> None:
-        self.book = Book()
         self.limits = limits
-        self._sandbox = Sandbox(SERVICE, limits=limits, off=off, unsafe=unsafe)
+        self._book = Book()
+        self._make_sandbox = partial(Sandbox, SERVICE, limits=limits, off=off, unsafe=unsafe)
+        self._sandbox = self._make_sandbox()
         self._mark = Mark()  # how far the template has read
         self._idle: list[Session] = []
         self._lock = threading.Lock()
         self._checks: weakref.WeakKeyDictionary[Check, int] = weakref.WeakKeyDictionary()
         self._numbered = 0
         self._forgotten: list[int] = []
+
+    @property
+    def book(self) -> Book:
+        """The tables. Where they were torn, workers and tables begin anew."""
+        if self._book.torn:
+            self.close()
+            self._book, self._mark = Book(), Mark()
+            self._checks, self._forgotten = weakref.WeakKeyDictionary(), []
+            self._sandbox = self._make_sandbox()
+        return self._book
 
     @property
     def layers(self) -> tuple[LayerReport, ...]:
@@ -130,12 +142,12 @@ class Workers:
             old.close()
 
     def _new(self, key: str, checks: Mapping[int, Check]) -> Session:
-        with self._lock, self.book.lock:
+        with self._lock, self._book:
             forget = [n for n in self._forgotten if n in self._mark.inputs]
             self._forgotten.clear()
             before = self._mark.copy()
-            news = self.book.news(self._mark, dict(checks), forget)
+            news = self._book.news(self._mark, dict(checks), forget)
             if self._mark != before:
                 self._sandbox.prepare(news)
             mark = self._mark.copy()
-        return Session(key, self._sandbox.worker(), self.book, mark)
+        return Session(key, self._sandbox.worker(), self._book, mark)

@@ -39,6 +39,6 @@ class Calls:
 
     def note(self, live: LiveState, before: Snapshot, action: Action, error: ProgramError) -> None:
         """A call failed. Nothing is written to the live state that is not undone."""
-        if self.failed is None:
+        if self.failed is None or (self.failed[2].failing == "error" != error.failing):
             live.restore(before)
             self.failed = live.freeze(), action, error
