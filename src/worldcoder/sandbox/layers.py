@@ -64,7 +64,7 @@ KERNEL_LOCKS = (Layer.SECCOMP, Layer.LANDLOCK, Layer.SEATBELT)
 class LayerReport:
     """Whether one layer is there.
 
-    needed: whether programs are refused where it is missing.
+    needed: whether no program is run where it is missing, unless the user says that it may be.
     detail: why it is missing, or something to know about it.
     """
 

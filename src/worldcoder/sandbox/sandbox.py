@@ -14,7 +14,16 @@ from typing import Any, Self
 from worldcoder.errors import SandboxError
 from worldcoder.sandbox.control import Template, TemplateGone
 from worldcoder.sandbox.launching import shared_file
-from worldcoder.sandbox.layers import PLATFORM, Layer, LayerReport, elsewhere, locked, probe, without
+from worldcoder.sandbox.layers import (
+    KERNEL_LOCKS,
+    PLATFORM,
+    Layer,
+    LayerReport,
+    elsewhere,
+    locked,
+    probe,
+    without,
+)
 from worldcoder.sandbox.limits import Limits
 from worldcoder.sandbox.pipes import Pipes
 from worldcoder.sandbox.plain import plain_worker
@@ -29,7 +38,9 @@ if PLATFORM == "darwin":
 MOST_DEATHS = 3
 """How often the template may die with no request answered in between."""
 
-_INSTEAD = "use Linux or macOS, or pass --unsafe-no-sandbox to run programs that can then do anything you can"
+_INSTEAD = (
+    "use another machine, or pass --unsafe-no-sandbox to run programs that can then do whatever you can"
+)
 
 
 class Sandbox:
@@ -55,8 +66,10 @@ class Sandbox:
     ) -> None:
         there = elsewhere() if _plain else probe()
         if not unsafe and not locked(there):
-            why = "; ".join(f"{r.layer}: {r.detail}" for r in there if not r.there and r.detail)
-            raise SandboxError(f"programs cannot be run safely here ({why}); {_INSTEAD}")
+            why = "; ".join(
+                f"{r.layer}: {r.detail}" for r in there if r.layer in KERNEL_LOCKS and not r.there
+            )
+            raise SandboxError(f"the system has no lock to run programs safely ({why}); {_INSTEAD}")
         if Layer.NO_NEW_PRIVILEGES in off:  # the kernel gives its locks to nobody without it
             off = {*off, Layer.LANDLOCK, Layer.SECCOMP}
         self.layers: tuple[LayerReport, ...] = without(there, off)
