@@ -1,7 +1,8 @@
 """What a proposer of programs is.
 
-A proposer sees every start and every transition, and is asked for a world model. The embedded rules are one; a
-language model is another. The agent knows no more of them than this.
+A proposer sees every start and every transition, and is asked for a world model. What it proposes is held
+against the data by whoever asked, in locked workers; it hears what was wrong as counterexamples. The embedded
+rules are one proposer; a language model is another. The agent knows no more of them than this.
 """
 
 from __future__ import annotations
@@ -10,8 +11,48 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from worldcoder.programs import Program
+from worldcoder.programs import Fault, Mismatch, Program
+from worldcoder.programs.check import What
 from worldcoder.world.values import Action, Goal, State, Transition
+
+WRONG = ("state", "reward", "done", "error")
+"""What is wrong with a program that is at least a well-behaved one: it says the wrong thing, or raises."""
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """One step that shows what is wrong with a program.
+
+    what: the part of a prediction that is wrong, or how the program failed (`error` then says more).
+    state, action, goal: of the step; None where that could not be found out.
+    predicted, observed: what was said and what is right; for what is "impure", what was said first and later.
+    transition: what really happened in this step; None where the step was only imagined, in a search.
+    """
+
+    what: What
+    state: State | None
+    action: Action | None
+    goal: Goal | None
+    predicted: State | float | bool | None = None
+    observed: State | float | bool | None = None
+    error: str | None = None
+    transition: Transition | None = None
+
+    @property
+    def bad(self) -> bool:
+        """Whether the program does what no program may: it loops, floods, crashes, keeps something, ..."""
+        return self.what not in WRONG
+
+    @classmethod
+    def recorded(cls, mismatch: Mismatch, transition: Transition) -> Counterexample:
+        """A transition that a program does not reproduce."""
+        m, t = mismatch, transition
+        return cls(m.what, t.state, t.action, t.goal, m.predicted, m.observed, m.error, t)
+
+    @classmethod
+    def imagined(cls, fault: Fault) -> Counterexample:
+        """A step of a search in which a program failed."""
+        return cls(fault.failing, fault.state, fault.action, fault.goal, error=fault.error)
 
 
 @dataclass(frozen=True)
@@ -47,6 +88,14 @@ class Proposer(Protocol):
         """One more transition."""
         ...
 
+    def refute(self, program: Program, counterexamples: Sequence[Counterexample]) -> None:
+        """A program that was proposed is wrong, and these show it: those not told before, in their order.
+
+        Most of them are transitions that were observed as well. A program with one that is `bad` is dangerous
+        to run and should not be proposed again.
+        """
+        ...
+
     def fit(self) -> bool:
         """Bring the hypotheses up to the data; whether the best transition program may have changed."""
         ...
@@ -78,8 +127,8 @@ class Proposer(Protocol):
         """One reward program that rewards whatever one of these would; None where there cannot be one."""
         ...
 
-    def evidence(self) -> Program:
-        """The best transition program, with whatever it says of its evidence brought up to date."""
+    def evidence(self, program: Program) -> Program:
+        """A program that was proposed, with whatever it says of its evidence brought up to date."""
         ...
 
     def interest(self, state: State, action: Action) -> float:

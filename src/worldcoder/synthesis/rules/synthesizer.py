@@ -5,20 +5,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
+from typing import Any
 
 from worldcoder.programs import Program
-from worldcoder.synthesis.proposer import RewardProposal
+from worldcoder.synthesis.proposer import Counterexample, RewardProposal
+from worldcoder.synthesis.rules.alternatives import combinations
 from worldcoder.synthesis.rules.dynamics import Doubt, Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.emit_reward import emit_reward, worthless
 from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, words
+from worldcoder.synthesis.rules.lists import DecisionList
 from worldcoder.synthesis.rules.rewards import Rewards
 from worldcoder.synthesis.rules.scene import scene_of
 from worldcoder.world.values import Action, Goal, State, Transition
 
+_ALTERNATIVES = 50
+"""Combinations of hypotheses that are looked at, where the best ones failed as programs."""
+
 
 class RulesSynthesizer:
-    """Learns decision lists from transitions and writes them as programs."""
+    """Learns decision lists from transitions and writes them as programs.
+
+    A program whose code stays the same stays the same program, though what it says of its evidence grows old.
+    """
 
     name = "rules"
 
@@ -26,7 +36,10 @@ class RulesSynthesizer:
         self.dynamics = Dynamics()
         self.rewards: dict[Goal, Rewards] = {}
         self._program: Program | None = None
+        self._chosen: dict[Any, DecisionList] = {}  # for some targets, another list than the cheapest
         self._stale = True
+        self._refuted: set[str] = set()  # code that is not to be run
+        self._reward_of: dict[str, Program] = {}  # by code
         self._words: set[str] = set()
         self._optimist: Program | None = None
         self._guess_of: dict[Program, Guess] = {}
@@ -45,6 +58,12 @@ class RulesSynthesizer:
         self.dynamics.observe(transition)
         self.rewards.setdefault(transition.goal, Rewards(transition.goal)).observe(transition)
 
+    def refute(self, program: Program, counterexamples: Sequence[Counterexample]) -> None:
+        """Code that failed badly is not proposed again. What it said wrongly is in the transitions anyway."""
+        if any(found.bad and found.state is not None for found in counterexamples):
+            self._refuted.add(code_of(program))
+            self._stale = True
+
     def fit(self) -> bool:
         changed = self.dynamics.fit()
         self._stale = self._stale or changed
@@ -52,18 +71,35 @@ class RulesSynthesizer:
 
     def transition_program(self) -> Program:
         if self._program is None or self._stale:
-            program = Program(emit_transition(self.dynamics), "transition", origin=self.name)
+            program = self._best_transition()
             if self._program is None or code_of(program) != code_of(self._program):
                 parent = None if self._program is None else self._program.id
                 self._program = replace(program, parent=parent)
             self._stale = False
         return self._program
 
+    def _best_transition(self) -> Program:
+        """What the cheapest hypotheses say, of those whose programs can be run; where none can, the cheapest."""
+        ensembles = {key: target.lists for key, target in self.dynamics.targets.items()}
+        for chosen in islice(combinations(ensembles), _ALTERNATIVES):
+            self._chosen = chosen
+            program = self._transition()
+            if code_of(program) not in self._refuted:
+                return program
+        self._chosen = {}
+        return self._program or self._transition()
+
+    def _transition(self) -> Program:
+        return Program(emit_transition(self.dynamics, self._chosen), "transition", origin=self.name)
+
     def optimistic_program(self) -> Program | None:
         passages = self.dynamics.untested_passages()
         if not passages:
             return None
-        program = Program(emit_transition(self.dynamics, passages=passages), "transition", origin=self.name)
+        source = emit_transition(self.dynamics, self._chosen, passages=passages)
+        program = Program(source, "transition", origin=self.name)
+        if code_of(program) in self._refuted:
+            return None
         if self._optimist is None or code_of(program) != code_of(self._optimist):
             self._optimist = program
         return self._optimist
@@ -75,26 +111,35 @@ class RulesSynthesizer:
         if len(guesses_) < len(proposals) or goal is None:
             return None
         rewards = self.rewards[goal]
-        source = emit_reward(rewards, self.dynamics.vocabulary, rewards.lists[0], *guesses_)
-        return Program(source, "reward", goal=goal, origin=self.name)
+        return self._unless_refuted(self._reward(rewards, rewards.lists[0], *guesses_))
+
+    def _reward(self, rewards: Rewards, decisions: DecisionList, *guesses_: Guess) -> Program:
+        source = emit_reward(rewards, self.dynamics.vocabulary, decisions, *guesses_)
+        program = Program(source, "reward", goal=rewards.goal, origin=self.name)
+        return self._reward_of.setdefault(code_of(program), program)
+
+    def _unless_refuted(self, program: Program) -> Program | None:
+        return None if self._refuted and code_of(program) in self._refuted else program
 
     def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
         rewards = self.rewards.setdefault(goal, Rewards(goal))
-        vocabulary = self.dynamics.vocabulary
-        rewards.fit(vocabulary)
+        rewards.fit(self.dynamics.vocabulary)
         best = rewards.lists[0]
         if rewards.succeeded:
-            source = emit_reward(rewards, vocabulary, best)
-            yield RewardProposal(Program(source, "reward", goal=goal, origin=self.name), learned=True)
+            yield RewardProposal(self._best_reward(rewards), learned=True)
             return
         for guess in self._open_guesses(rewards, start):
-            source = emit_reward(rewards, vocabulary, best, guess)
-            program = Program(source, "reward", goal=goal, origin=self.name)
-            self._guess_of[program] = guess
-            yield RewardProposal(program, False, guess.meaning(), guess.cost)
-        source = emit_reward(rewards, vocabulary, best)
-        program = Program(source, "reward", goal=goal, origin=self.name)
-        yield RewardProposal(program, False, "nothing more to guess", float("inf"))
+            program = self._reward(rewards, best, guess)
+            if self._unless_refuted(program) is not None:
+                self._guess_of[program] = guess
+                yield RewardProposal(program, False, guess.meaning(), guess.cost)
+        yield RewardProposal(self._reward(rewards, best), False, "nothing more to guess", float("inf"))
+
+    def _best_reward(self, rewards: Rewards) -> Program:
+        """What the cheapest list says, of those whose programs can be run; where none can, the cheapest."""
+        every = (self._reward(rewards, decisions) for decisions in rewards.lists)
+        can_be_run = (program for program in every if self._unless_refuted(program) is not None)
+        return next(can_be_run, None) or self._reward(rewards, rewards.lists[0])
 
     def _open_guesses(self, rewards: Rewards, start: State) -> list[Guess]:
         vocabulary = self.dynamics.vocabulary
@@ -126,8 +171,7 @@ class RulesSynthesizer:
         ]
         if not news:
             return None
-        source = emit_reward(rewards, vocabulary, worthless(rewards.lists[0]), *news)
-        return Program(source, "reward", goal=goal, origin=self.name)
+        return self._unless_refuted(self._reward(rewards, worthless(rewards.lists[0]), *news))
 
     def _weigh(self, doubt: Doubt) -> float:
         if doubt.unseen:
@@ -138,11 +182,16 @@ class RulesSynthesizer:
             return 2.0
         return 1.0 if doubt.pairs or doubt.lost else 0.0
 
-    def evidence(self) -> Program:
-        """The transition program with its evidence counted anew: the same code, other comments."""
-        fresh = Program(emit_transition(self.dynamics), "transition", origin=self.name)
-        known = self.transition_program()
-        return replace(known, source=fresh.source) if code_of(fresh) == code_of(known) else known
+    def evidence(self, program: Program) -> Program:
+        """The same code, with its evidence counted anew."""
+        if program.goal is None:
+            fresh = emit_transition(self.dynamics, self._chosen)
+        else:
+            rewards, guess = self.rewards[program.goal], self._guess_of.get(program)
+            guesses_ = () if guess is None else (guess,)
+            fresh = emit_reward(rewards, self.dynamics.vocabulary, rewards.lists[0], *guesses_)
+        renewed = replace(program, source=fresh)
+        return renewed if code_of(renewed) == code_of(program) else program
 
 
 def code_of(program: Program) -> str:

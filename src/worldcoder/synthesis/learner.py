@@ -1,0 +1,244 @@
+"""The model so far, and how it becomes a better one.
+
+A proposer proposes, a runner holds what it proposes against the data, and here is decided what becomes the
+model. What is wrong with a program goes back to the proposer as counterexamples, each of them once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+from worldcoder.programs import Check, Fault, Mismatch, Program, Runner, WorldModel
+from worldcoder.programs.prediction import FAILING
+from worldcoder.synthesis.proposer import WRONG, Counterexample, Proposer, RewardProposal
+from worldcoder.world.values import Action, Goal, State
+
+Step = tuple[State, Action]
+
+MOST_FAULTS = 6
+"""Failures in searches after which nothing is planned with a program any more."""
+
+_TRIES = 3
+"""Reward programs that are looked at, where those before turn out to be unfit to run."""
+
+
+class Learner:
+    """Keeps the model up to the data.
+
+    A transition program that reproduces fewer transitions than the present one is not taken. One that says
+    something else when it is run again in another worker is not taken in the place of one that does not.
+
+    model: None until there is a program that runs. phi1: the share of transitions that it reproduces, reward
+    and end included. surprised: whether it does not reproduce the latest one. wrong: the steps that it is known
+    to predict wrongly. failures: programs that failed as no program may, each with the first counterexample of
+    its kind.
+    """
+
+    def __init__(self, proposer: Proposer, runner: Runner) -> None:
+        self.proposer = proposer
+        self.check = Check()
+        self.model: WorldModel | None = None
+        self.phi1 = 0.0
+        self.surprised = False
+        self.program: Program | None = None
+        self.rewards: dict[Goal, RewardProposal] = {}
+        self.wrong: set[Step] = set()
+        self.failures: list[tuple[Program, Counterexample]] = []
+        self._runner = runner
+        self._news = False  # whether the proposer was told of something bad, and should be asked again
+        self._told: dict[str, int] = {}  # by program: up to which transition its mismatches were told
+        self._missed_by: dict[
+            str, int
+        ] = {}  # by program that was not taken: transitions it did not reproduce
+        self._repeats: dict[str, bool] = {}  # by program: whether it says the same when it is run again
+        self._unfit: set[str] = set()  # reward programs that are no better than none
+        self._out: dict[str, dict[Step, None]] = {}  # by program: steps in which it fails badly
+        self._faults: Counter[tuple[str, ...]] = Counter()
+        self._heard: set[tuple[str, ...]] = set()
+
+    # ── the data ─────────────────────────────────────────────────────────────────────────────────────────
+
+    def fit(self, goal: Goal, start: State) -> bool:
+        """Bring the model up to the data; whether it has another transition program now."""
+        wrong = [] if self.program is None else self._missed(self.program)
+        ask = self.proposer.fit() or self._news or self.program is None or bool(wrong)
+        self._news = False
+        changed = False
+        if ask:
+            program = self.proposer.transition_program()
+            if self.program is None or program.source != self.program.source:
+                missed = self._better(program, wrong)
+                if missed is not None:
+                    self.program, wrong, changed = program, missed, True
+        if self.program is not None:
+            not_by = {m.index for m in wrong}
+            self._choose_reward(self.program, goal, start, not_by)
+            self.model = WorldModel(self.program, {g: p.program for g, p in self.rewards.items()})
+            self._score(self.model, not_by)
+        return changed
+
+    def _missed(self, program: Program) -> list[Mismatch]:
+        """What a transition program does not reproduce; the proposer hears of what is new in it."""
+        missed = self._runner.check(self.check, program)
+        self._tell(program, missed)
+        return missed
+
+    def _better(self, program: Program, present: Sequence[Mismatch]) -> list[Mismatch] | None:
+        """What a program does not reproduce, if it is to take the place of the present one; else None."""
+        sound = self.program is not None and self._repeats[self.program.id]
+        known = self._missed_by.get(program.id, 0)  # and it has not become better meanwhile
+        if self.program is not None and known > len(present):
+            return None
+        if sound and self._repeats.get(program.id) is False:
+            return None
+        missed = self._missed(program)
+        if self.program is None:
+            if _fails_everywhere(missed, len(self.check)):
+                return None
+        elif (len(missed), _any_bad(missed)) > (len(present), _any_bad(present)):
+            self._missed_by[program.id] = len(missed)
+            return None
+        return missed if self._says_the_same(program) or not sound else None
+
+    def _says_the_same(self, program: Program, goal: Goal | None = None) -> bool:
+        """Whether a program says the same again, in another worker and another order.
+
+        goal: of a reward program, which is run on the steps of the present transition program.
+        """
+        known = self._repeats.get(program.id)
+        if known is None:
+            if goal is None:
+                impure = self._runner.replay(self.check, program)
+            else:
+                assert self.program is not None
+                impure = self._runner.replay(self.check, self.program, {goal: program})
+            known = self._repeats[program.id] = impure is None
+            if impure is not None:
+                transition = self.check.transitions[impure.index]
+                self._refute(program, [Counterexample.recorded(impure, transition)])
+        return known
+
+    def _choose_reward(self, transition: Program, goal: Goal, start: State, not_by: set[int]) -> None:
+        """The likeliest reward program that can be run; where there is none, the present one stays."""
+        proposals = islice(self.proposer.reward_programs(goal, start), _TRIES)
+        likeliest = None
+        for proposal in proposals:
+            likeliest = likeliest or proposal
+            if self._can_be_run(transition, proposal.program, goal, not_by):
+                self.rewards[goal] = proposal
+                return
+        if likeliest is not None:
+            self.rewards.setdefault(goal, likeliest)
+
+    def _can_be_run(self, transition: Program, reward: Program, goal: Goal, not_by: set[int]) -> bool:
+        if reward.id in self._repeats or reward.id in self._unfit:
+            return reward.id not in self._unfit and self._repeats[reward.id]
+        wrong = [
+            m for m in self._runner.check(self.check, transition, {goal: reward}) if m.index not in not_by
+        ]
+        self._tell(reward, wrong)
+        asked = sum(t.goal == goal and i not in not_by for i, t in enumerate(self.check.transitions))
+        if _any_bad(wrong) or _fails_everywhere(wrong, asked):
+            self._unfit.add(reward.id)
+            return False
+        # a transition program that does not repeat itself would be mistaken for the reward program
+        return not self._repeats[transition.id] or self._says_the_same(reward, goal)
+
+    def _score(self, model: WorldModel, not_by: set[int]) -> None:
+        """φ1: the share of transitions that the model reproduces, reward and end included."""
+        missed = self._runner.check(self.check, model.transition, model.rewards)
+        self.phi1 = 1 - len(missed) / max(len(self.check), 1)
+        self.surprised = bool(missed) and missed[-1].index == len(self.check) - 1
+        self.wrong = self._often_wrong([m.index for m in missed if m.what not in ("reward", "done")])
+        by_reward = [m for m in missed if m.index not in not_by]
+        for goal, reward in model.rewards.items():
+            mine = [m for m in by_reward if self.check.transitions[m.index].goal == goal]
+            self._tell(reward, mine)
+            if _any_bad(mine):
+                self._unfit.add(reward.id)
+
+    def _often_wrong(self, missed: Sequence[int]) -> set[Step]:
+        """What was predicted wrongly twice and at least every other time: more than noise."""
+        if not missed:
+            return set()
+        steps = [(t.state, t.action) for t in self.check.transitions]
+        seen, wrong = Counter(steps), Counter(steps[i] for i in missed)
+        return {step for step, n in wrong.items() if n >= 2 and 2 * n >= seen[step]}
+
+    # ── what is wrong with programs ──────────────────────────────────────────────────────────────────────
+
+    def fault(self, fault: Fault, transition: Program, reward: Program | None) -> bool:
+        """A program failed in a step that was only imagined.
+
+        Returns whether that step will be left out from now on (see `without`), so that it is worth while to
+        search again.
+        """
+        found = Counterexample.imagined(fault)
+        kind = transition.id, "" if reward is None else reward.id, fault.error
+        if not found.bad and kind in self._heard:
+            return False
+        self._heard.add(kind)
+        guilty = self._guilty(fault, transition, reward)
+        for program in guilty:
+            self._refute(program, [found])
+        if not found.bad:
+            return False
+        self._faults[tuple(program.id for program in guilty)] += 1
+        if fault.state is None or fault.action is None:
+            return False
+        step = fault.state, fault.action
+        new = any(step not in self._out.get(program.id, {}) for program in guilty)
+        for program in guilty:
+            self._out.setdefault(program.id, {})[step] = None
+        return new
+
+    def _guilty(self, fault: Fault, transition: Program, reward: Program | None) -> tuple[Program, ...]:
+        """Which program it was; both where that cannot be told."""
+        if reward is None:
+            return (transition,)
+        if fault.state is None or fault.action is None or fault.failing == "impure":
+            return transition, reward
+        alone = self._runner.simulation(transition, None, fault.state, (fault.action,))
+        failed = alone.predict(fault.state, fault.action).failing is not None
+        return (transition,) if failed else (reward,)
+
+    def without(self, *programs: Program | None) -> tuple[Step, ...]:
+        """The steps in which one of these programs is known to fail badly."""
+        found: dict[Step, None] = {}
+        for program in programs:
+            if program is not None:
+                found.update(self._out.get(program.id, {}))
+        return tuple(found)
+
+    def hopeless(self, *programs: Program | None) -> bool:
+        """Whether these programs failed so often in searches that none should be made with them."""
+        ids = {program.id for program in programs if program is not None}
+        return sum(n for key, n in self._faults.items() if ids.issuperset(key)) >= MOST_FAULTS
+
+    def _tell(self, program: Program, wrong: Iterable[Mismatch]) -> None:
+        """What is wrong with a program, as far as it was not told before."""
+        told = self._told.get(program.id, 0)
+        self._told[program.id] = len(self.check)
+        transitions = self.check.transitions
+        new = [Counterexample.recorded(m, transitions[m.index]) for m in wrong if m.index >= told]
+        if new:
+            self._refute(program, new)
+
+    def _refute(self, program: Program, found: Sequence[Counterexample]) -> None:
+        self.proposer.refute(program, found)
+        for one in found:
+            if one.bad:
+                self._news = True
+                if not any(p.id == program.id and c.what == one.what for p, c in self.failures):
+                    self.failures.append((program, one))
+
+
+def _any_bad(wrong: Sequence[Mismatch]) -> bool:
+    return any(m.what not in WRONG for m in wrong)
+
+
+def _fails_everywhere(wrong: Sequence[Mismatch], asked: int) -> bool:
+    """Whether a program never said anything; it may not even load."""
+    return bool(wrong) and len(wrong) >= asked and all(m.what in FAILING for m in wrong)
