@@ -4,23 +4,24 @@ The loop is Algorithm 1 of WorldCoder (Tang, Key, Ellis, NeurIPS 2024, arXiv 240
 held up after every step: φ1, the model reproduces all transitions; φ2, it admits a plan to a rewarded end. The
 agent follows the plan; where there is none it goes where its hypotheses disagree, to learn how there could be.
 
-An agent is asked and told: `begin`, then `act` and `observe` in turn.
+An agent is asked and told: `begin`, then `act` and `observe` in turn. It holds programs and never runs one: a
+runner does, in locked workers. A program that fails there is a result like any other.
 """
 
 from __future__ import annotations
 
 import random
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Literal
 
 from worldcoder.exploration import Explorer
-from worldcoder.planning import Budget, Plan, Status, plan
-from worldcoder.programs import Check, Program, RewardFunction, Simulator, TransitionFunction, WorldModel
-from worldcoder.programs.simulator import Actions
-from worldcoder.synthesis.proposer import Proposer, RewardProposal
+from worldcoder.planning import Budget, Plan, Status
+from worldcoder.programs import Actions, Fault, Program, Runner, Simulation, WorldModel, default_runner
+from worldcoder.synthesis.learner import Learner
+from worldcoder.synthesis.proposer import Counterexample, Proposer, RewardProposal
 from worldcoder.world.values import Action, Goal, State, Transition
 
 Why = Literal["random", "plan", "guess", "explore"]
@@ -65,12 +66,17 @@ class Counts:
     wrong_guesses: int = 0
 
 
+def search(simulation: Simulation, *, budget: Budget) -> Plan:
+    """The search for plans that is used unless another one is given."""
+    return simulation.plan(budget=budget)
+
+
 class Agent:
     """Learns one world.
 
-    actions: which actions there are in a state. planner: the search for plans. clock: a stopwatch by name
-    ("synthesis", "planning", "exploring"). Everything random comes from `rng`; with the same rng and the same
-    world the agent does the same.
+    actions: which actions there are in a state. planner: the search for plans, from a simulation and a budget.
+    clock: a stopwatch by name ("synthesis", "planning", "exploring"). runner: who runs the programs; a common one
+    where left out. Everything random comes from `rng`: with the same one, in the same world, it does the same.
 
     model: what was learned so far. phi1: the share of transitions that it reproduces. phi2: how the last search
     for a plan ended. guess: the invented reward that is being tried. settled: set this once the goal was reached;
@@ -84,14 +90,14 @@ class Agent:
         config: AgentConfig = AgentConfig(),
         rng: random.Random,
         actions: Callable[[State], Sequence[Action]],
-        planner: Callable[..., Plan] = plan,
+        planner: Callable[..., Plan] = search,
         clock: Callable[[str], Timer] | None = None,
+        runner: Runner | None = None,
     ) -> None:
         self.proposer = proposer
         self.config = config
         self.counts = Counts()
         self.model: WorldModel | None = None
-        self.phi1 = 0.0
         self.phi2: Status | None = None
         self.guess: RewardProposal | None = None
         self.goal: Goal = ""
@@ -100,22 +106,28 @@ class Agent:
         self._actions = actions
         self._planner = planner
         self._clock = clock or (lambda name: Timer())
-        self._check = Check()
+        self._runner = runner or default_runner()
+        self._learner = Learner(proposer, self._runner)
         self._start: State | None = None
         self._action_sets: set[tuple[Action, ...]] = set()
-        self._queue: deque[tuple[State, Action, Why, str]] = (
-            deque()
-        )  # the plan: where it should be, what to do
-        self._transition: TransitionFunction | None = None
-        self._program: Program | None = None
-        self._learned: dict[Goal, RewardProposal] = {}
+        # the plan: where it should be, what to do
+        self._queue: deque[tuple[State, Action, Why, str]] = deque()
         # by reward program: how a search of so many nodes ended
         self._without_plan: dict[str, tuple[Status, int]] = {}
         self._quiet: set[State] = set()  # where nothing to learn was found
         self._tried: set[tuple[State, Action]] = set()
-        self._wrong: set[tuple[State, Action]] = set()
         self._disappointed: str | None = None
         self._promise: tuple[tuple[State, str], bool] | None = None
+
+    @property
+    def phi1(self) -> float:
+        """The share of transitions that the model reproduces."""
+        return self._learner.phi1
+
+    @property
+    def failures(self) -> Sequence[tuple[Program, Counterexample]]:
+        """Programs that looped, crashed, kept something, ...: each with the first step that shows it."""
+        return self._learner.failures
 
     # ── ask and tell ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -133,7 +145,8 @@ class Agent:
         """Choose an action."""
         actions = self._known_actions(state)
         if self.counts.actions < self.config.min_data or self.model is None:
-            return Decision(self._rng.choice(actions), "random", "first data")
+            note = "first data" if self.counts.actions < self.config.min_data else "no program that runs yet"
+            return Decision(self._rng.choice(actions), "random", note)
         if not self.settled and self._rng.random() < self.config.epsilon:
             self._queue.clear()
             return Decision(self._rng.choice(actions), "random", "ε")
@@ -150,12 +163,11 @@ class Agent:
     def observe(self, transition: Transition) -> None:
         """Take in what an action led to, and mend the model if it was wrong."""
         self.counts.actions += 1
-        rewarded = transition.reward > 0 and transition.done
-        self.counts.successes += rewarded
+        self.counts.successes += transition.reward > 0 and transition.done
         self._known_actions(transition.next_state)
         self._tried.add((transition.state, transition.action))
         self.proposer.observe(transition)
-        self._check.add(transition)
+        self._learner.check.add(transition)
         if self.counts.actions < self.config.min_data:
             return
         if self.guess is not None and not self._queue:
@@ -168,51 +180,24 @@ class Agent:
     def finish(self) -> WorldModel | None:
         """The model, with what it says of its evidence brought up to date; None while there is none."""
         if self.model is not None:
-            self.model = WorldModel(self.proposer.evidence(), self.model.rewards)
+            evidence = self.proposer.evidence
+            rewards = {goal: evidence(program) for goal, program in self.model.rewards.items()}
+            self.model = WorldModel(evidence(self.model.transition), rewards)
         return self.model
 
     # ── synthesis ────────────────────────────────────────────────────────────────────────────────────────
 
     def _synthesise(self) -> None:
-        """Bring the model up to the data. A program that reproduces less than the present one is not taken."""
-        changed = self.proposer.fit() or self._program is None
-        program = self.proposer.transition_program() if changed or self._failing() else self._program
-        assert program is not None
-        if self._program is None or program.source != self._program.source:
-            function = TransitionFunction(program.source)
-            share = self._reproduced(function)
-            if self._transition is None or share >= self._reproduced(self._transition):
-                self._program, self._transition = program, function
-                self._without_plan.clear()
-                self._quiet.clear()
+        """Bring the model up to the data, and forget what is not true of it any more."""
         assert self._start is not None
-        reward = next(self.proposer.reward_programs(self.goal, self._start))
-        self._learned[self.goal] = reward
-        rewards = {goal: proposal.program for goal, proposal in self._learned.items()}
-        assert self._program is not None
-        self.model = WorldModel(self._program, rewards)
-        self.phi1 = self._score()
-
-    def _failing(self) -> bool:
-        return self._transition is None or bool(self._check.run(self._transition, {}, stop_after=1))
-
-    def _reproduced(self, function: TransitionFunction) -> float:
-        return 1 - len(self._check.run(function, {})) / max(len(self._check), 1)
-
-    def _score(self) -> float:
-        """φ1: the share of transitions that the model reproduces, reward and end included."""
-        rewards = {goal: RewardFunction(p.program.source) for goal, p in self._learned.items()}
-        missed = self._check.run(self._transition, rewards)
-        self._wrong = self._often_wrong([m.index for m in missed if m.what in ("state", "error")])
-        return 1 - len(missed) / max(len(self._check), 1)
-
-    def _often_wrong(self, missed: Sequence[int]) -> set[tuple[State, Action]]:
-        """What was predicted wrongly twice and at least every other time: more than noise."""
-        if not missed:
-            return set()
-        steps = [(t.state, t.action) for t in self._check.transitions]
-        seen, wrong = Counter(steps), Counter(steps[i] for i in missed)
-        return {step for step, n in wrong.items() if n >= 2 and 2 * n >= seen[step]}
+        changed = self._learner.fit(self.goal, self._start)
+        self.model = self._learner.model
+        if changed:
+            self._quiet.clear()
+        if changed or self._learner.surprised:
+            self._without_plan.clear()
+        # a proof holds wherever the model leads; what a budget did not suffice for may be nearer now
+        self._without_plan = {k: found for k, found in self._without_plan.items() if found[0] is _NEVER}
 
     def _predicted(self, transition: Transition) -> bool:
         """Whether the plan in hand still holds after this step."""
@@ -222,8 +207,8 @@ class Agent:
         """The plan to a guessed reward has been carried out: was it rewarded?"""
         self.guess = None
         if not (transition.done and transition.reward > 0):
-            simulator = self._simulator(transition.state, guess.program)
-            prediction = simulator.predict(transition.state, transition.action)
+            simulation = self._simulation(transition.state, guess.program)
+            prediction = simulation.predict(transition.state, transition.action)
             if prediction.done and prediction.state == transition.next_state:
                 self.counts.wrong_guesses += 1
 
@@ -266,138 +251,154 @@ class Agent:
 
     def _any_reachable(self, state: State, guesses: Sequence[RewardProposal], nodes: int) -> bool:
         """Whether it is not proved that none of the guesses can be reached: one search in place of many."""
-        open_ones = [
-            g for g in guesses if self._without_plan.get(g.program.source, _UNKNOWN)[0] is not _NEVER
-        ]
+        open_ones = [g for g in guesses if self._without_plan.get(g.program.id, _UNKNOWN)[0] is not _NEVER]
         if not open_ones:
             self.phi2 = Status.UNREACHABLE
             return False
         any_of = self.proposer.any_of(open_ones)
         if any_of is None or len(open_ones) == 1:
             return True
-        self.phi2 = self._planner(self._simulator(state, any_of), budget=Budget(nodes=nodes)).status
+        self.phi2 = self._search(state, any_of, nodes)[1].status
         if self.phi2 is not Status.FOUND:
             for guess in open_ones:
-                self._without_plan[guess.program.source] = self.phi2, nodes
+                self._without_plan[guess.program.id] = self.phi2, nodes
         return self.phi2 is Status.FOUND
 
     def _hope(self, state: State, proposals: Sequence[RewardProposal], nodes: int) -> bool:
         """Try the same with a transition program that lets pass what was never seen to be stopped."""
         program = self.proposer.optimistic_program()
-        if program is None or program.source == self._disappointed:
+        if program is None or program.id == self._disappointed:
             return False
         known = self.phi2
-        function = TransitionFunction(program.source)
         any_of = self.proposer.any_of(proposals) if len(proposals) > 1 else None
-        if any_of is not None:
-            simulator = self._simulator(state, any_of, function)
-            if not self._planner(simulator, budget=Budget(nodes=nodes)).found:
-                proposals = ()
+        if any_of is not None and not self._search(state, any_of, nodes, program)[1].found:
+            proposals = ()
         for proposal in proposals:
-            simulator = self._simulator(state, proposal.program, function)
-            found = self._planner(simulator, budget=Budget(nodes=nodes))
+            simulation, found = self._search(state, proposal.program, nodes, program)
             note = f"hoping that {proposal.meaning or 'it is reached'}"
-            if found.found and self._enqueue(simulator, found.actions, "guess", note):
+            if found.found and self._enqueue(simulation, found.actions, "guess", note):
                 return True
-        self._disappointed = program.source
+        self._disappointed = program.id
         self.phi2 = known
         return False
 
     def _try(self, state: State, proposal: RewardProposal, nodes: int) -> bool:
         """Whether there is a plan to what the proposal rewards; if so it is in the queue."""
-        key = proposal.program.source
+        key = proposal.program.id
         status, tried = self._without_plan.get(key, _UNKNOWN)
         if status is Status.UNREACHABLE or tried >= nodes:
             self.phi2 = status  # true from any state that the model leads to, until the model changes
             return False
-        simulator = self._simulator(state, proposal.program)
-        found = self._planner(simulator, budget=Budget(nodes=nodes))
+        simulation, found = self._search(state, proposal.program, nodes)
         self.phi2 = found.status
         if not found.found:
             self._without_plan[key] = found.status, nodes
             return False
         why: Why = "plan" if proposal.learned else "guess"
-        if not self._enqueue(simulator, found.actions, why, proposal.meaning):
+        if not self._enqueue(simulation, found.actions, why, proposal.meaning):
             self._without_plan[key] = Status.BUDGET, nodes
             return False
         return True
 
-    def _enqueue(self, simulator: Simulator, actions: Sequence[Action], why: Why, note: str) -> bool:
+    def _enqueue(self, simulation: Simulation, actions: Sequence[Action], why: Why, note: str) -> bool:
         """Put a way into the queue, unless it leads through what the model is known to predict wrongly."""
-        node, steps = simulator.start(), []
-        for action in actions:
-            state = simulator.state(node)
-            if (state, action) in self._wrong:
+        state, steps = simulation.state, []
+        for action, step in zip(actions, simulation.follow(actions), strict=False):
+            if step.state is None or (state, action) in self._learner.wrong:
                 return False
             steps.append((state, action, why, note))
-            node, _ = simulator.step(node, action)
+            state = step.state
         self._queue.extend(steps)
-        return True
+        return len(steps) == len(actions)
 
-    def _simulator(
-        self, state: State, reward: Program | None, transition: TransitionFunction | None = None
-    ) -> Simulator:
-        transition = transition or self._transition
-        assert transition is not None
-        function = None if reward is None else RewardFunction(reward.source)
-        return Simulator(transition, function, state, self._action_source(state))
+    def _search(
+        self, state: State, reward: Program, nodes: int, transition: Program | None = None
+    ) -> tuple[Simulation, Plan]:
+        """Plan. Where a program fails in an imagined step, that step is left out, and the search made again."""
+        program, learner = transition or self._program, self._learner
+        for _ in range(_SEARCHES):
+            simulation, found = self._simulation(state, reward, program), _NOTHING_KNOWN
+            if learner.hopeless(program, reward):
+                break
+            found = self._planner(simulation, budget=Budget(nodes=nodes))
+            again = found.fault is not None and learner.fault(found.fault, program, reward)
+            if found.found or not again:
+                break
+        if found.status is _NEVER and learner.without(program, reward):
+            found = replace(found, status=Status.BUDGET)  # not everything was looked at
+        return simulation, found
+
+    @property
+    def _program(self) -> Program:
+        assert self._learner.program is not None
+        return self._learner.program
+
+    def _simulation(
+        self, state: State, reward: Program | None, transition: Program | None = None
+    ) -> Simulation:
+        program = transition or self._program
+        without = self._learner.without(program, reward)
+        return self._runner.simulation(program, reward, state, self._action_source(state), without=without)
 
     def _explore(self, state: State) -> bool:
         """Queue the way to what would teach most for its distance: interest / (distance + 2)."""
         if state in self._quiet:
             return False
         with self._clock("exploring"):
-            reward = self._learned.get(self.goal)
-            simulator = self._simulator(state, None if reward is None else reward.program)
+            learned = self._learner.rewards.get(self.goal)
+            reward = None if learned is None else learned.program
             explorer = Explorer(
                 self.proposer,
-                simulator,
+                self._simulation(state, reward),
                 self._known_actions,
                 tried=self._tried,
-                wrong=self._wrong,
+                wrong=self._learner.wrong.union(self._learner.without(self._program, reward)),
                 nodes=self.config.explore_nodes,
             )
             found = explorer.most_interesting()
-            if found is None and self._seek_news(state):
-                return True
-            if found is None and not self.settled and not self._promises_goal():
-                found = (
-                    explorer.untried()
-                )  # the hypotheses agree, and yet no goal is in sight: all may be wrong
-            if found is None:
+            news = found is None and self._seek_news(state)
+            if found is None and not (news or self.settled or self._promises_goal()):
+                found = explorer.untried()  # all agree, and yet no goal is in sight: all may be wrong
+            for step, failed in explorer.failed:
+                fault = Fault(failed.failing or "error", failed.error or "", self.goal, *step)
+                self._learner.fault(fault, self._program, reward)
+            if found is not None:
+                self._queue.extend((*step, "explore", found.why) for step in found.way)
+            elif not news:
                 self._quiet.add(state)
-                return False
-            self._enqueue(simulator, found.actions, "explore", found.why)
-            return True
+            return found is not None or news
 
     def _seek_news(self, state: State) -> bool:
         """Queue a way to a step of whose reward nothing seen so far tells."""
         assert self._start is not None
         program = self.proposer.news_program(self.goal, self._start)
-        if program is None or program.source in self._without_plan:
+        if program is None or program.id in self._without_plan:
             return False
-        simulator, nodes = self._simulator(state, program), self.config.guess_nodes
-        found = self._planner(simulator, budget=Budget(nodes=nodes))
-        if found.found and self._enqueue(simulator, found.actions, "explore", "news of the reward"):
+        nodes = self.config.guess_nodes
+        simulation, found = self._search(state, program, nodes)
+        if found.found and self._enqueue(simulation, found.actions, "explore", "news of the reward"):
             return True
-        self._without_plan[program.source] = found.status, nodes
+        self._without_plan[program.id] = found.status, nodes
         return False
 
     def _promises_goal(self) -> bool:
         """Whether there is a plan from the start of the episode (φ2) to something likely, hoping included."""
-        assert self._start is not None and self._program is not None
-        key = (self._start, self._program.source)
+        assert self._start is not None
+        key = (self._start, self._program.id)
         if self._promise is None or self._promise[0] != key:
             likely = self._likely()
             any_of = self.proposer.any_of(likely) if len(likely) > 1 else None
             rewards = [p.program for p in likely] if any_of is None else [any_of]
             hopeful = self.proposer.optimistic_program() if self.config.optimism else None
-            transitions = [None] if hopeful is None else [None, TransitionFunction(hopeful.source)]
-            found = False
-            for transition, reward in product(transitions, rewards):
-                simulator = self._simulator(self._start, reward, transition)
-                found = found or self._planner(simulator, budget=Budget(nodes=self.config.guess_nodes)).found
-            self._promise = key, found
+            transitions = [None] if hopeful is None else [None, hopeful]
+            nodes = self.config.guess_nodes
+            self._promise = (
+                key,
+                any(
+                    self._search(self._start, reward, nodes, transition)[1].found
+                    for transition, reward in product(transitions, rewards)
+                ),
+            )
         return self._promise[1]
 
     def _likely(self) -> list[RewardProposal]:
@@ -417,7 +418,9 @@ class Agent:
 
     def _known_actions(self, state: State) -> tuple[Action, ...]:
         actions = tuple(self._actions(state))
-        self._action_sets.add(actions)
+        if actions not in self._action_sets:
+            self._action_sets.add(actions)
+            self._without_plan.clear()  # what was proved was proved for fewer actions
         return actions
 
     def _action_source(self, state: State) -> Actions:
@@ -429,6 +432,9 @@ class Agent:
 
 _NEVER = Status.UNREACHABLE
 _UNKNOWN = (Status.BUDGET, -1)
+_NOTHING_KNOWN = Plan(Status.BUDGET, (), (), 0, 0.0, "none")
+_SEARCHES = 3
+"""Searches that are made in the place of one, where programs fail in what they imagine."""
 
 
 @dataclass
