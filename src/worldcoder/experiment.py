@@ -12,8 +12,8 @@ from __future__ import annotations
 import importlib
 import json
 import random
-from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -26,6 +26,8 @@ from worldcoder.envs.factories import one_line, suggestion
 from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.errors import RunError, UsageError, WorldcoderError
 from worldcoder.planning import Budget, Status
+from worldcoder.programs import Runner
+from worldcoder.runs import locks
 from worldcoder.runs.assessment import not_reproduced, reachable
 from worldcoder.runs.clock import Clock
 from worldcoder.runs.directory import RunDirectory, discard, new_directory
@@ -35,6 +37,7 @@ from worldcoder.runs.journal import Journal, Past
 from worldcoder.runs.log import RunLog
 from worldcoder.runs.reader import RunReader
 from worldcoder.runs.reporter import Reporter
+from worldcoder.runs.schema import FORMAT
 from worldcoder.synthesis.proposer import Proposer
 
 IN_A_HURRY = 2.0
@@ -137,56 +140,84 @@ def run(
     *,
     listener: Listener = _ignore,
     pictures: bool = True,
+    unsafe: bool = False,
+    runner: Runner | None = None,
 ) -> Summary:
     """Carry an experiment out and record it in a new directory.
 
     directory: must be new or empty; None finds a name, as in runs/sokoban-0.
     listener: told of everything while it happens. pictures: draw curves and the replay at the end.
+    unsafe: run programs even where they cannot be locked up; the record says so. runner: who runs the programs,
+    in the place of one that is made for this run.
 
     Ctrl-C ends the run in order, with the model saved; `Summary.stopped` is then "interrupted".
     Raises WorldError for an environment that cannot be built or that fails, RunError for a directory that
-    holds something or cannot be written. Nothing is written if the environment does not start.
+    holds something or cannot be written, SandboxError where programs cannot be run safely. Nothing is written
+    if the environment does not start.
     """
-    world = GuardedWorld(make(experiment.environment, **experiment.options), experiment.environment)
-    world.actions(world.reset(experiment.level(0)).state)
-    with new_directory(directory, experiment.environment, experiment.seed) as folder:
-        meta = {"config": experiment.to_json(), "version": _version(), "folder": str(Path.cwd())}
-        try:
-            log = RunLog.create(folder.path, meta)
-        except RunError:
-            discard(folder)
-            raise
-        with closing(log):
-            return _carry_out(experiment, folder, log, Past(), world, listener, pictures)
+    with _one_runner(runner, unsafe) as runner:
+        world = GuardedWorld(make(experiment.environment, **experiment.options), experiment.environment)
+        world.actions(world.reset(experiment.level(0)).state)
+        with new_directory(directory, experiment.environment, experiment.seed) as folder:
+            meta = {"config": experiment.to_json(), "version": _version(), "folder": str(Path.cwd())}
+            try:
+                log = RunLog.create(folder.path, meta)
+            except RunError:
+                discard(folder)
+                raise
+            with closing(log):
+                return _carry_out(experiment, folder, log, Past(), world, runner, listener, pictures)
 
 
 def resume(
-    directory: str | Path, *, listener: Listener = _ignore, pictures: bool = True, **limits: Any
+    directory: str | Path,
+    *,
+    listener: Listener = _ignore,
+    pictures: bool = True,
+    unsafe: bool = False,
+    runner: Runner | None = None,
+    **limits: Any,
 ) -> Summary:
     """Go on with a run that was stopped or killed, with the same result as if it had not been.
 
     limits: max_actions, max_seconds, max_episodes to use instead of those it was begun with; a run that ended
     by one goes on with a larger one. A run that is finished is left as it is, and its summary returned.
+    unsafe, runner: as for `run`.
 
     Raises RunError for a directory that holds no run, one that is in use, and where the run comes out
     otherwise than recorded because program or environment changed.
     """
     with RunReader(directory) as reader:
         recorded = Experiment.from_json(reader.config)
-        stopped, begun_in = reader.stopped, reader.meta("folder")
+        stopped, begun_in, form = reader.stopped, reader.meta("folder"), reader.format
     experiment = replace(recorded, **limits)
     folder = RunDirectory(directory)
     if stopped not in UNFINISHED and experiment == recorded and folder.summary.exists():
         return _known_summary(folder)
-    try:
-        world = GuardedWorld(make(experiment.environment, **experiment.options), experiment.environment)
-    except WorldcoderError as error:
-        raise type(error)(f"{error} (the run was begun in {begun_in})") from error
-    with folder, closing(RunLog(folder.path)) as log:
-        folder.tidy()
-        with RunReader(directory) as reader:
-            past = Past.read(reader)
-        return _carry_out(experiment, folder, log, past, world, listener, pictures)
+    if form != FORMAT:
+        raise RunError(
+            f"{directory} was recorded by an earlier version and can only be read; start a new run"
+        )
+    with _one_runner(runner, unsafe) as runner:
+        try:
+            world = GuardedWorld(make(experiment.environment, **experiment.options), experiment.environment)
+        except WorldcoderError as error:
+            raise type(error)(f"{error} (the run was begun in {begun_in})") from error
+        with folder, closing(RunLog(folder.path)) as log:
+            folder.tidy()
+            with RunReader(directory) as reader:
+                past = Past.read(reader)
+            return _carry_out(experiment, folder, log, past, world, runner, listener, pictures)
+
+
+@contextmanager
+def _one_runner(given: Runner | None, unsafe: bool) -> Iterator[Runner]:
+    """The runner that was given, or one of its own, which gets ready while other things are made."""
+    if given is not None:
+        yield given
+    else:
+        with Runner(unsafe=unsafe) as runner:
+            yield runner
 
 
 def _carry_out(
@@ -195,16 +226,20 @@ def _carry_out(
     log: RunLog,
     past: Past,
     world: GuardedWorld,
+    runner: Runner,
     listener: Listener,
     pictures: bool,
 ) -> Summary:
     """The experiment from its first action, of which the log may hold a part, to its summary."""
+    sandbox = locks.weakest(past.sandbox, locks.in_words(runner.layers))
     with Interrupter() as interrupter:
 
         def go_live() -> None:
             with log.transaction():
                 log.set_meta("config", experiment.to_json())
                 log.set_meta("stopped", None)
+                log.set_meta("sandbox", sandbox)
+                log.set_meta("layers", locks.recorded(runner.layers))
             if experiment.max_seconds is not None:
                 interrupter.limit(experiment.max_seconds - clock.total)
 
@@ -217,14 +252,18 @@ def _carry_out(
             actions=world.actions,
             planner=journal.plan,
             clock=clock,
+            runner=runner,
         )
         about = {name: getattr(experiment, name) for name in ("environment", "synthesizer", "seed")}
-        about |= {"options": dict(experiment.options), "version": _version()}
+        about |= {"options": dict(experiment.options), "version": _version(), "sandbox": sandbox}
         reporter = Reporter(agent, journal, clock, folder, listener, about)
         first = world.reset(experiment.level(0))
         past_actions = len(past.transitions)
         seed, glyphs = experiment.level(0), world.glyphs
         listener(Began(folder.path, experiment.environment, seed, *first, glyphs, past_actions))
+        caution = locks.caution(runner.layers)
+        if caution is not None:
+            listener(Caution(caution))
         whole = True
         try:
             stopped = _learn(experiment, agent, journal, interrupter, reporter)
@@ -243,17 +282,18 @@ def _carry_out(
         journal.finish({"config": experiment.to_json()}, whole=whole)
         listener(Thinking("checking"))
         interrupter.no_limit()
-        phi2 = agent.phi2
-        try:
-            with interrupter.ending():
-                if agent.model is not None:
-                    budget = Budget(experiment.agent.plan_nodes, None if whole else IN_A_HURRY)
-                    phi2 = reachable(
-                        agent.model, reporter.starts, world.actions, reporter.transitions, budget
-                    )
-        except Interruption as interruption:
-            stopped = interruption.reason
-        wrong = None if agent.model is None else not_reproduced(agent.model, reporter.transitions)
+        # a request to end may have cut the runner off at any point
+        with nullcontext(runner) if whole else Runner(unsafe=sandbox == locks.NONE) as runner:
+            wrong, phi2 = None, agent.phi2
+            if agent.model is not None:
+                seen, starts = reporter.transitions, reporter.starts
+                budget = Budget(experiment.agent.plan_nodes, None if whole else IN_A_HURRY)
+                wrong = not_reproduced(agent.model, seen, runner)
+                try:
+                    with interrupter.ending():
+                        phi2 = reachable(agent.model, starts, world.actions, seen, budget, runner)
+                except Interruption as interruption:
+                    stopped = interruption.reason
         summary = reporter.final(stopped, wrong, _word(phi2))
         reporter.save(summary)
         if pictures:

@@ -6,25 +6,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from worldcoder.errors import ModelFormatError, ProgramError
-from worldcoder.planning import Budget, Status, plan
-from worldcoder.programs import Check, Mismatch, RewardFunction, TransitionFunction, WorldModel
-from worldcoder.programs.simulator import Actions
+from worldcoder.planning import Budget, Status
+from worldcoder.programs import Actions, Check, Mismatch, Runner, WorldModel
 from worldcoder.world.values import Action, Goal, State, Transition
 
 FEW = 10
 """Starts for which each search has its full budget."""
 
 
-def not_reproduced(model: WorldModel, transitions: Sequence[Transition]) -> list[Mismatch]:
+def not_reproduced(model: WorldModel, transitions: Sequence[Transition], runner: Runner) -> list[Mismatch]:
     """The transitions that the model does not reproduce, reward and end included, in order.
 
     All of them, with the error, where a program does not load.
     """
-    try:
-        rewards = {goal: RewardFunction(program.source) for goal, program in model.rewards.items()}
-        return Check(transitions).run(TransitionFunction(model.transition.source), rewards)
-    except ProgramError as error:
-        return [Mismatch(i, "error", None, None, str(error)) for i in range(len(transitions))]
+    return runner.check(Check(transitions), model.transition, model.rewards)
 
 
 def reachable(
@@ -33,6 +28,7 @@ def reachable(
     actions: Callable[[State], Sequence[Action]],
     transitions: Sequence[Transition],
     budget: Budget,
+    runner: Runner,
 ) -> Status | None:
     """φ2: whether the model admits a plan to a reward from every start.
 
@@ -46,7 +42,10 @@ def reachable(
     answers = set()
     for state, goal in starts:
         try:
-            answers.add(plan(model.simulator(state, goal, source), budget=budget).status)
+            found = model.simulation(state, goal, source, runner=runner).plan(budget=budget)
+            if found.fault is not None:
+                runner.load(model.transition, model.reward(goal))
+            answers.add(found.status)
         except (ModelFormatError, ProgramError):  # no reward program for this goal, or a broken one
             answers.add(Status.UNREACHABLE)
     for status in (Status.UNREACHABLE, Status.BUDGET, Status.FOUND):

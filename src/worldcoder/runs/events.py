@@ -97,6 +97,15 @@ class Refuted:
 
 
 @dataclass(frozen=True)
+class Failed:
+    """A program that was proposed failed as no program may; what: how, in words. It is told once for each way."""
+
+    program: Program
+    what: str
+    progress: Progress
+
+
+@dataclass(frozen=True)
 class Solved:
     """An episode ended with a reward for the first time."""
 
@@ -110,7 +119,7 @@ class Caution:
     text: str
 
 
-Event = Began | EpisodeBegan | Thinking | Chose | Acted | Adopted | Refuted | Solved | Caution
+Event = Began | EpisodeBegan | Thinking | Chose | Acted | Adopted | Refuted | Failed | Solved | Caution
 Listener = Callable[[Event], None]
 
 
@@ -126,6 +135,8 @@ class Summary:
     `budget` (the search ran out); None without a model.
     unexplained: how many recorded transitions the final model does not reproduce. program_error: how one of its
     programs failed first in that check, if one did.
+    sandbox: what kept the programs from doing harm: "locked", "locked, without Landlock", or what begins with
+    "none", as in runs of before there was one.
     wrong_guesses: invented rewards that were tried and not rewarded.
     model_calls, tokens, usd: spent on language models. seconds: total, acting, synthesis, planning.
     program_lines: lines of code of the model's programs; transition_lines: of its transition program.
@@ -159,6 +170,7 @@ class Summary:
     error: str | None = None
     unexplained: int = 0
     program_error: str | None = None
+    sandbox: str = "none"
     directory: Path = field(default=Path(), compare=False)
 
     def to_json(self) -> dict[str, Any]:

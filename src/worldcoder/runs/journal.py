@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from worldcoder.agent import search
 from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.errors import RunError
-from worldcoder.planning import Plan, plan
-from worldcoder.programs import Program, WorldModel
+from worldcoder.planning import Plan
+from worldcoder.programs import Program, Simulation, WorldModel
 from worldcoder.runs.clock import Clock
 from worldcoder.runs.log import RunLog
 from worldcoder.runs.reader import (
@@ -35,7 +36,7 @@ from worldcoder.world.values import Action, Goal, State, Transition
 
 @dataclass(frozen=True)
 class Past:
-    """All that a log holds."""
+    """All that a log holds. sandbox: what kept programs from doing harm so far."""
 
     episodes: tuple[RecordedEpisode, ...] = ()
     transitions: tuple[RecordedTransition, ...] = ()
@@ -43,6 +44,7 @@ class Past:
     programs: tuple[RecordedProgram, ...] = ()
     plans: tuple[RecordedPlan, ...] = ()
     notes: tuple[RecordedNote, ...] = ()
+    sandbox: str | None = None
 
     @classmethod
     def read(cls, reader: RunReader) -> Past:
@@ -54,6 +56,7 @@ class Past:
             tuple(reader.programs()),
             tuple(reader.plans()),
             tuple(reader.notes()),
+            reader.meta("sandbox"),
         )
 
 
@@ -89,7 +92,7 @@ class Journal:
         world: GuardedWorld,
         clock: Clock,
         *,
-        search: Callable[..., Plan] = plan,
+        search: Callable[..., Plan] = search,
         allowed: Callable[[], AbstractContextManager[None]] = nullcontext,
         caught_up: Callable[[], None] = lambda: None,
     ) -> None:
@@ -204,14 +207,14 @@ class Journal:
 
     # ── the planner ──────────────────────────────────────────────────────────────────────────────────────
 
-    def plan(self, model: Any, **arguments: Any) -> Plan:
-        """Search, or give the result that the same search had."""
+    def plan(self, simulation: Simulation, **arguments: Any) -> Plan:
+        """Search, or give the result that the same search had, a program's fault included."""
         self._planned += 1
         index, after = self._planned, self.actions
         if index <= len(self._past.plans):
             found = self._past.plans[index - 1].plan
         else:
-            found = self._search(model, **arguments)
+            found = self._search(simulation, **arguments)
             self._pending.append(lambda: self._log.add_plan(index, after, found))
         self.latest_plan = found
         return found

@@ -116,7 +116,8 @@ class RunLog:
         actions = json.dumps([action.to_json() for action in plan.actions])
         rewards = json.dumps(list(plan.rewards))
         spent = plan.method, plan.nodes, plan.seconds
-        self._add("plans", index, after, str(plan.status), *spent, actions, rewards)
+        fault = None if plan.fault is None else json.dumps(plan.fault.to_json())
+        self._add("plans", index, after, str(plan.status), *spent, actions, rewards, fault)
 
     def add_note(self, index: int, after: int, what: str, text: str) -> None:
         """Something worth telling happened."""

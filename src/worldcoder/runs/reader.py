@@ -10,9 +10,9 @@ from typing import Any, cast
 
 from worldcoder.errors import RunError
 from worldcoder.planning import Plan, Status
-from worldcoder.programs import Program
+from worldcoder.programs import Fault, Program
 from worldcoder.programs.program import Kind
-from worldcoder.runs.schema import FORMAT, LOG, connect, reporting
+from worldcoder.runs.schema import LOG, READABLE, connect, reporting
 from worldcoder.world.values import Action, Goal, State, Transition
 
 
@@ -86,7 +86,7 @@ class RecordedPlan:
 
 @dataclass(frozen=True)
 class RecordedNote:
-    """Something worth telling. what: `refuted` (a guess), `solved`. text: in words."""
+    """Something worth telling. what: `refuted` (a guess), `solved`, `failed` (a program). text: in words."""
 
     index: int
     after: int
@@ -110,9 +110,10 @@ class RunReader:
             self._connection = connect(self.path, write=False)
         self._states: dict[int, State] = {}
         try:
-            found = self.meta("format")
-            if found != FORMAT:
-                raise RunError(f"{self.path} has format {found!r}, this version reads {FORMAT}")
+            self.format = self.meta("format")
+            if self.format not in READABLE:
+                formats = " and ".join(map(str, READABLE))
+                raise RunError(f"{self.path} has format {self.format!r}, this version reads {formats}")
         except BaseException:
             self.close()
             raise
@@ -180,11 +181,13 @@ class RunReader:
 
     def plans(self) -> Iterator[RecordedPlan]:
         """Every search, whatever came of it."""
-        for index, after, status, method, nodes, seconds, actions, rewards in self._rows(
-            "SELECT id, after, status, method, nodes, seconds, actions, rewards FROM plans ORDER BY id"
+        last = "NULL" if self.format == 1 else "fault"
+        for index, after, status, method, nodes, seconds, actions, rewards, fault in self._rows(
+            f"SELECT id, after, status, method, nodes, seconds, actions, rewards, {last} FROM plans ORDER BY id"
         ):
             chosen = tuple(Action.from_json(row) for row in json.loads(actions))
-            plan = Plan(Status(status), chosen, tuple(json.loads(rewards)), nodes, seconds, method)
+            failed = None if fault is None else Fault.from_json(json.loads(fault))
+            plan = Plan(Status(status), chosen, tuple(json.loads(rewards)), nodes, seconds, method, failed)
             yield RecordedPlan(index, after, plan)
 
     def notes(self) -> Iterator[RecordedNote]:

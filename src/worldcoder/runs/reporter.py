@@ -12,6 +12,7 @@ from worldcoder.agent import Agent, Decision
 from worldcoder.errors import RunError
 from worldcoder.planning import Plan
 from worldcoder.programs.check import Mismatch
+from worldcoder.programs.prediction import FAILING
 from worldcoder.runs.clock import Clock
 from worldcoder.runs.directory import RunDirectory
 from worldcoder.runs.events import (
@@ -19,6 +20,7 @@ from worldcoder.runs.events import (
     Adopted,
     Chose,
     EpisodeBegan,
+    Failed,
     Listener,
     Progress,
     Refuted,
@@ -60,6 +62,7 @@ class Reporter:
         self._listener = listener
         self._about = about
         self._guess: str | None = None
+        self._failures = 0
         self._decision: Decision | None = None
         self._following: Plan | None = None
         self._left = 0
@@ -86,6 +89,7 @@ class Reporter:
             phi2=None if agent.phi2 is None else str(agent.phi2),
             guess=self._guess,
         )
+        self._tell_failures()
         if not self._journal.replaying:
             self._listener(Chose(decision.action, decision.why, decision.note))
 
@@ -115,6 +119,7 @@ class Reporter:
         if first:
             self.solved_at = self._journal.actions
             self._journal.noted("solved", f"reward {step.reward:g}")
+        self._tell_failures()
         if self._journal.replaying:
             return
         progress = self.progress()
@@ -127,6 +132,17 @@ class Reporter:
             self._listener(Solved(progress))
         if time.monotonic() - self._refreshed > REFRESH_SECONDS:
             self.refresh()
+
+    def _tell_failures(self) -> None:
+        """Programs that failed since the last time."""
+        new = self._agent.failures[self._failures :]
+        self._failures += len(new)
+        for program, found in new:
+            where = "" if found.action is None else f" ({found.action})"
+            what = f"{found.what}: {' '.join((found.error or '').split())}{where}"
+            self._journal.noted("failed", f"{program.kind} program {program.id}: {what}")
+            if not self._journal.replaying:
+                self._listener(Failed(program, what, self.progress()))
 
     def progress(self) -> Progress:
         """Where the run stands."""
@@ -186,7 +202,7 @@ class Reporter:
         """The results at the end. wrong: what the model does not reproduce; None without a model."""
         everything = len(self.transitions)
         phi1 = 0.0 if wrong is None or not everything else 1 - len(wrong) / everything
-        error = next((m.error for m in wrong or () if m.what == "error"), None)
+        error = next((m.error for m in wrong or () if m.what in FAILING), None)
         return replace(self.summary(stopped, phi1, phi2), program_error=error)
 
     def save(self, summary: Summary) -> None:

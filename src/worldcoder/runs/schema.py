@@ -16,7 +16,9 @@ from worldcoder.errors import RunError
 
 LOG = "log.sqlite"
 UNBORN = ".log.sqlite.new"
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, 2)
+"""Formats that can be read. 1: plans have no fault; programs ran in the user's own process."""
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -38,10 +40,11 @@ CREATE TABLE programs (
     after INTEGER NOT NULL);
 CREATE TABLE plans (
     id INTEGER PRIMARY KEY, after INTEGER NOT NULL, status TEXT NOT NULL, method TEXT NOT NULL,
-    nodes INTEGER NOT NULL, seconds REAL NOT NULL, actions TEXT NOT NULL, rewards TEXT NOT NULL);
+    nodes INTEGER NOT NULL, seconds REAL NOT NULL, actions TEXT NOT NULL, rewards TEXT NOT NULL, fault TEXT);
 CREATE TABLE notes (id INTEGER PRIMARY KEY, after INTEGER NOT NULL, what TEXT NOT NULL, text TEXT NOT NULL);
 """
-"""`after` counts the actions taken before. `seconds` of a transition is a JSON object of running totals."""
+"""`after` counts the actions taken before. `seconds` of a transition is a JSON object of running totals.
+`fault` of a plan is what `Fault.to_json` writes, as JSON."""
 
 
 @contextmanager
