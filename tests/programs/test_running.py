@@ -313,6 +313,16 @@ def test_several_candidates_at_once(quick: Runner) -> None:
     ]
 
 
+def test_workers_are_replaced_before_their_time_is_over() -> None:
+    """The system ends a process that has used up its CPU time; no program is blamed for what others used."""
+    loop = "def transition(state, action):\n    for _ in range(3_000_000): pass\n    state.one('Me').x += 1\n"
+    program = Program(loop, "transition")
+    with Runner(limits=Limits(cpu_seconds=2, call_seconds=1.0)) as runner:
+        simulation = runner.simulation(program, ARRIVED, LINE[0], [GO])
+        for _ in range(40):
+            assert simulation.predict(LINE[3], GO).state == LINE[4]
+
+
 def test_a_closed_runner_leaves_no_process() -> None:
     before = set(worker_pids())
     runner = Runner()

@@ -6,6 +6,7 @@ be well-formed. What is not is `Failure.GARBAGE`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -71,10 +72,12 @@ class Session:
     """A worker, with what it knows and what it said.
 
     key: what it is for; two sessions of one key can stand in for each other.
+    seconds: how long its worker has worked, at most.
     """
 
     def __init__(self, key: str, worker: Worker, book: Book, mark: Mark) -> None:
         self.key = key
+        self.seconds = 0.0
         self._worker = worker
         self._book = book
         self._mark = mark
@@ -123,7 +126,9 @@ class Session:
                 return {"learn": [a.to_json() for a in book.actions[known:]], "actions": numbers}
 
         message = {"do": do, "learn": learn, "programs": new, **request}
+        began = time.monotonic()
         said = self._worker.request(message, seconds=seconds, answer=tell_actions)
+        self.seconds += time.monotonic() - began
         try:
             return self._read(said)
         except _MALFORMED as error:

@@ -134,8 +134,11 @@ class Workers:
 
     def _put_back(self, session: Session) -> None:
         surplus: list[Session] = []
+        worn_out = session.seconds > self.limits.cpu_seconds / 2  # before the system ends it
+        if worn_out:
+            session.close()
         with self._lock:
-            if session.alive:
+            if session.alive and not worn_out:
                 self._idle.append(session)
                 surplus, self._idle = self._idle[:-KEPT], self._idle[-KEPT:]
         for old in surplus:
