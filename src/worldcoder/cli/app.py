@@ -293,3 +293,43 @@ def show_command(
         _write_json(values)
     else:
         write_shown(values, _write)
+
+
+@app.command("doctor")
+def doctor_command(
+    attack: Annotated[
+        bool,
+        typer.Option("--attack", help="Let every attack loose that the package knows; takes half a minute."),
+    ] = False,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without",
+            metavar="LAYER",
+            help="Leave a layer off while attacking, to see what it is good for.",
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Say what keeps programs from doing harm on this machine, and try whether it does.
+
+    Programs are run by processes that are locked in several layers. This lists the layers, which of them are
+    here and what each stops. With --attack it tries to break out, in ways that are harmless if they succeed.
+
+    `worldcoder doctor --attack`
+    """
+    from worldcoder.cli.doctoring import attacked, examination_text, examination_values, examine, layers_named
+
+    off = layers_named(without or ())
+    if off and not attack:
+        raise typer.BadParameter("--without is for --attack")
+    found = examine()
+    if attack and not found.trouble:
+        found = attacked(found, off, quiet=as_json)
+    if as_json:
+        _write_json(examination_values(found))
+    else:
+        for line in examination_text(found):
+            _write(line)
+    raise typer.Exit(0 if found.well else 1)
