@@ -19,7 +19,7 @@ from typing import Literal
 
 from worldcoder.exploration import Explorer
 from worldcoder.planning import Budget, Plan, Status
-from worldcoder.programs import Actions, Fault, Program, Runner, Simulation, WorldModel, default_runner
+from worldcoder.programs import Actions, Program, Runner, Simulation, WorldModel, default_runner
 from worldcoder.synthesis.learner import Learner
 from worldcoder.synthesis.proposer import Counterexample, Proposer, RewardProposal
 from worldcoder.world.values import Action, Goal, State, Transition
@@ -78,9 +78,9 @@ class Agent:
     clock: a stopwatch by name ("synthesis", "planning", "exploring"). runner: who runs the programs; a common one
     where left out. Everything random comes from `rng`: with the same one, in the same world, it does the same.
 
-    model: what was learned so far. phi1: the share of transitions that it reproduces. phi2: how the last search
-    for a plan ended. guess: the invented reward that is being tried. settled: set this once the goal was reached;
-    from then on the agent acts only to learn.
+    model: what was learned so far. learner: who brings it up to the data. phi2: how the last search for a plan
+    ended. guess: the invented reward that is being tried. settled: set this once the goal was reached; from then
+    on the agent acts only to learn.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Agent:
         self._planner = planner
         self._clock = clock or (lambda name: Timer())
         self._runner = runner or default_runner()
-        self._learner = Learner(proposer, self._runner)
+        self.learner = Learner(proposer, self._runner)
         self._start: State | None = None
         self._action_sets: set[tuple[Action, ...]] = set()
         # the plan: where it should be, what to do
@@ -122,12 +122,12 @@ class Agent:
     @property
     def phi1(self) -> float:
         """The share of transitions that the model reproduces."""
-        return self._learner.phi1
+        return self.learner.phi1
 
     @property
     def failures(self) -> Sequence[tuple[Program, Counterexample]]:
         """Programs that looped, crashed, kept something, ...: each with the first step that shows it."""
-        return self._learner.failures
+        return self.learner.failures
 
     # ── ask and tell ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -167,7 +167,7 @@ class Agent:
         self._known_actions(transition.next_state)
         self._tried.add((transition.state, transition.action))
         self.proposer.observe(transition)
-        self._learner.check.add(transition)
+        self.learner.check.add(transition)
         if self.counts.actions < self.config.min_data:
             return
         if self.guess is not None and not self._queue:
@@ -190,11 +190,11 @@ class Agent:
     def _synthesise(self) -> None:
         """Bring the model up to the data, and forget what is not true of it any more."""
         assert self._start is not None
-        changed = self._learner.fit(self.goal, self._start)
-        self.model = self._learner.model
+        changed = self.learner.fit(self.goal, self._start)
+        self.model = self.learner.model
         if changed:
             self._quiet.clear()
-        if changed or self._learner.surprised:
+        if changed or self.learner.surprised:
             self._without_plan.clear()
         # a proof holds wherever the model leads; what a budget did not suffice for may be nearer now
         self._without_plan = {k: found for k, found in self._without_plan.items() if found[0] is _NEVER}
@@ -304,7 +304,7 @@ class Agent:
         """Put a way into the queue, unless it leads through what the model is known to predict wrongly."""
         state, steps = simulation.state, []
         for action, step in zip(actions, simulation.follow(actions), strict=False):
-            if step.state is None or (state, action) in self._learner.wrong:
+            if step.state is None or (state, action) in self.learner.wrong:
                 return False
             steps.append((state, action, why, note))
             state = step.state
@@ -315,13 +315,14 @@ class Agent:
         self, state: State, reward: Program, nodes: int, transition: Program | None = None
     ) -> tuple[Simulation, Plan]:
         """Plan. Where a program fails in an imagined step, that step is left out, and the search made again."""
-        program, learner = transition or self._program, self._learner
+        program, learner = transition or self._program, self.learner
         for _ in range(_SEARCHES):
             simulation, found = self._simulation(state, reward, program), _NOTHING_KNOWN
             if learner.hopeless(program, reward):
                 break
             found = self._planner(simulation, budget=Budget(nodes=nodes))
-            again = found.fault is not None and learner.fault(found.fault, program, reward)
+            fault = found.fault
+            again = fault is not None and learner.fault(fault, program, reward, in_vain=not found.found)
             if found.found or not again:
                 break
         if found.status is _NEVER and learner.without(program, reward):
@@ -330,14 +331,14 @@ class Agent:
 
     @property
     def _program(self) -> Program:
-        assert self._learner.program is not None
-        return self._learner.program
+        assert self.learner.program is not None
+        return self.learner.program
 
     def _simulation(
         self, state: State, reward: Program | None, transition: Program | None = None
     ) -> Simulation:
         program = transition or self._program
-        without = self._learner.without(program, reward)
+        without = self.learner.without(program, reward)
         return self._runner.simulation(program, reward, state, self._action_source(state), without=without)
 
     def _explore(self, state: State) -> bool:
@@ -345,23 +346,22 @@ class Agent:
         if state in self._quiet:
             return False
         with self._clock("exploring"):
-            learned = self._learner.rewards.get(self.goal)
+            learned = self.learner.rewards.get(self.goal)
             reward = None if learned is None else learned.program
             explorer = Explorer(
                 self.proposer,
                 self._simulation(state, reward),
                 self._known_actions,
                 tried=self._tried,
-                wrong=self._learner.wrong.union(self._learner.without(self._program, reward)),
+                wrong=self.learner.wrong.union(self.learner.without(self._program, reward)),
                 nodes=self.config.explore_nodes,
             )
             found = explorer.most_interesting()
             news = found is None and self._seek_news(state)
             if found is None and not (news or self.settled or self._promises_goal()):
                 found = explorer.untried()  # all agree, and yet no goal is in sight: all may be wrong
-            for step, failed in explorer.failed:
-                fault = Fault(failed.failing or "error", failed.error or "", self.goal, *step)
-                self._learner.fault(fault, self._program, reward)
+            for fault in explorer.faults(self.goal):
+                self.learner.fault(fault, self._program, reward)
             if found is not None:
                 self._queue.extend((*step, "explore", found.why) for step in found.way)
             elif not news:

@@ -13,7 +13,7 @@ import importlib
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -282,18 +282,16 @@ def _carry_out(
         journal.finish({"config": experiment.to_json()}, whole=whole)
         listener(Thinking("checking"))
         interrupter.no_limit()
-        # a request to end may have cut the runner off at any point
-        with nullcontext(runner) if whole else Runner(unsafe=sandbox == locks.NONE) as runner:
-            wrong, phi2 = None, agent.phi2
-            if agent.model is not None:
-                seen, starts = reporter.transitions, reporter.starts
-                budget = Budget(experiment.agent.plan_nodes, None if whole else IN_A_HURRY)
-                wrong = not_reproduced(agent.model, seen, runner)
-                try:
-                    with interrupter.ending():
-                        phi2 = reachable(agent.model, starts, world.actions, seen, budget, runner)
-                except Interruption as interruption:
-                    stopped = interruption.reason
+        wrong, phi2 = None, agent.phi2
+        if agent.model is not None:
+            seen, starts = reporter.transitions, reporter.starts
+            budget = Budget(experiment.agent.plan_nodes, None if whole else IN_A_HURRY)
+            wrong = not_reproduced(agent.model, seen, runner)
+            try:
+                with interrupter.ending():
+                    phi2 = reachable(agent.model, starts, world.actions, seen, budget, runner)
+            except Interruption as interruption:
+                stopped = interruption.reason
         summary = reporter.final(stopped, wrong, _word(phi2))
         reporter.save(summary)
         if pictures:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
-from worldcoder.programs import Prediction, Simulation
+from worldcoder.programs import Fault, Prediction, Simulation
 from worldcoder.synthesis.proposer import Proposer
-from worldcoder.world.values import Action, State
+from worldcoder.world.values import Action, Goal, State
 
 Step = tuple[State, Action]
 Way = tuple[Step, ...]
@@ -32,8 +32,6 @@ class Explorer:
     tried: what was done already; the world is deterministic, so doing it again teaches nothing.
     wrong: what the model is known to predict wrongly; no way leads through it.
     nodes: how many predicted states are looked at.
-
-    failed: the steps in which a program failed; they lead nowhere.
     """
 
     def __init__(
@@ -46,7 +44,6 @@ class Explorer:
         wrong: Set[Step],
         nodes: int,
     ) -> None:
-        self.failed: list[tuple[Step, Prediction]] = []
         self._proposer = proposer
         self._simulation = simulation
         self._actions = actions
@@ -54,6 +51,7 @@ class Explorer:
         self._wrong = wrong
         self._nodes = nodes
         self._following: dict[State, list[Step]] = {}  # what each state leads to, and by which action
+        self._failed: list[tuple[Step, Prediction]] = []
 
     def most_interesting(self) -> Lesson | None:
         """The action that would teach most for its distance: interest / (distance + 2)."""
@@ -76,6 +74,12 @@ class Explorer:
                 return Lesson((*way, (state, action)), "not tried yet")
             self._expand(state, way)
         return None
+
+    def faults(self, goal: Goal) -> Iterator[Fault]:
+        """Where a program failed, so far; such steps lead nowhere."""
+        for step, failed in self._failed:
+            if failed.failing is not None:
+                yield Fault(failed.failing, failed.error or "", goal, *step)
 
     def _new_actions(self, state: State) -> Iterator[Action]:
         return (action for action in self._actions(state) if (state, action) not in self._tried)
@@ -107,6 +111,6 @@ class Explorer:
         steps = [step for step in every if step not in self._wrong]
         for (state, action), led in zip(steps, self._simulation.predict_all(steps), strict=True):
             if led.state is None:
-                self.failed.append(((state, action), led))
+                self._failed.append(((state, action), led))
             elif not led.done:
                 self._following[state].append((led.state, action))

@@ -17,7 +17,7 @@ from small_worlds import (
     walk,
 )
 
-from worldcoder.programs import Check, TransitionFunction
+from worldcoder.programs import Check, Program, default_runner
 from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.scene import PLACE
@@ -39,7 +39,8 @@ def learn(transitions: list[Transition], actions: list[Action]) -> Dynamics:
 
 
 def wrong(source: str, transitions: list[Transition]) -> list[int]:
-    return [m.index for m in Check(transitions).run(TransitionFunction(source), {})]
+    program = Program(source, "transition")
+    return [m.index for m in default_runner().check(Check(transitions), program)]
 
 
 @pytest.mark.parametrize("world", WORLDS)

@@ -8,7 +8,7 @@ import pytest
 from small_worlds import GATHERING_ROOM, GATHERING_STEPS, PUSHING_ROOM, STEPS, gathering, pushing, walk
 
 from worldcoder.envs import make
-from worldcoder.programs.program import load_namespace
+from worldcoder.programs.inside.loading import load_namespace
 from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.emit import assemble
 from worldcoder.synthesis.rules.expressions import Writer, variable

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from small_worlds import GATHERING_ROOM, GATHERING_STEPS, PUSHING_ROOM, STEPS, gathering, pushing, walk
 
-from worldcoder.programs import Check, RewardFunction
+from worldcoder.programs import Check, default_runner
 from worldcoder.synthesis.rules.guesses import final_clause, guesses
 from worldcoder.synthesis.rules.synthesizer import RulesSynthesizer
 from worldcoder.world import Action, State, Transition
@@ -67,8 +67,7 @@ def test_rewards_are_learned_exactly(start, rule, actions, payment, steps) -> No
     assert len({t.reward for t in seen}) > 1
     synthesizer = learn(seen, actions)
     proposals = list(synthesizer.reward_programs("do well", start))
-    reward = {"do well": RewardFunction(proposals[-1].program.source)}
-    assert Check(seen).run(None, reward) == []
+    assert default_runner().check(Check(seen), None, {"do well": proposals[-1].program}) == []
     ended = any(t.done and t.reward > 0 for t in seen)
     assert proposals[0].learned == ended and (len(proposals) == 1) == ended
 
@@ -100,7 +99,7 @@ def test_a_guess_that_came_true_in_vain_is_not_made_again() -> None:
 def test_a_guess_is_a_program_that_rewards_it() -> None:
     synthesizer = learn(walk(PUSHING_ROOM, pushing, STEPS, 30), STEPS)
     for proposal in synthesizer.reward_programs("wander", PUSHING_ROOM):
-        RewardFunction(proposal.program.source)
+        default_runner().load(proposal.program)
         assert not proposal.learned
     likely = list(synthesizer.reward_programs("wander", PUSHING_ROOM))[:3]
     assert synthesizer.any_of(likely) is not None

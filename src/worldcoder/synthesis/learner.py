@@ -7,7 +7,7 @@ model. What is wrong with a program goes back to the proposer as counterexamples
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import islice
 
 from worldcoder.programs import Check, Fault, Mismatch, Program, Runner, WorldModel
@@ -18,7 +18,7 @@ from worldcoder.world.values import Action, Goal, State
 Step = tuple[State, Action]
 
 MOST_FAULTS = 6
-"""Failures in searches after which nothing is planned with a program any more."""
+"""Searches in vain because a program failed, after which nothing is planned with it any more."""
 
 _TRIES = 3
 """Reward programs that are looked at, where those before turn out to be unfit to run."""
@@ -120,7 +120,7 @@ class Learner:
                 self._refute(program, [Counterexample.recorded(impure, transition)])
         return known
 
-    def _choose_reward(self, transition: Program, goal: Goal, start: State, not_by: set[int]) -> None:
+    def _choose_reward(self, transition: Program, goal: Goal, start: State, not_by: Set[int]) -> None:
         """The likeliest reward program that can be run; where there is none, the present one stays."""
         proposals = islice(self.proposer.reward_programs(goal, start), _TRIES)
         likeliest = None
@@ -132,12 +132,10 @@ class Learner:
         if likeliest is not None:
             self.rewards.setdefault(goal, likeliest)
 
-    def _can_be_run(self, transition: Program, reward: Program, goal: Goal, not_by: set[int]) -> bool:
+    def _can_be_run(self, transition: Program, reward: Program, goal: Goal, not_by: Set[int]) -> bool:
         if reward.id in self._repeats or reward.id in self._unfit:
             return reward.id not in self._unfit and self._repeats[reward.id]
-        wrong = [
-            m for m in self._runner.check(self.check, transition, {goal: reward}) if m.index not in not_by
-        ]
+        wrong = _by_reward(self._runner.check(self.check, transition, {goal: reward}), not_by)
         self._tell(reward, wrong)
         asked = sum(t.goal == goal and i not in not_by for i, t in enumerate(self.check.transitions))
         if _any_bad(wrong) or _fails_everywhere(wrong, asked):
@@ -146,13 +144,13 @@ class Learner:
         # a transition program that does not repeat itself would be mistaken for the reward program
         return not self._repeats[transition.id] or self._says_the_same(reward, goal)
 
-    def _score(self, model: WorldModel, not_by: set[int]) -> None:
+    def _score(self, model: WorldModel, not_by: Set[int]) -> None:
         """φ1: the share of transitions that the model reproduces, reward and end included."""
         missed = self._runner.check(self.check, model.transition, model.rewards)
         self.phi1 = 1 - len(missed) / max(len(self.check), 1)
         self.surprised = bool(missed) and missed[-1].index == len(self.check) - 1
         self.wrong = self._often_wrong([m.index for m in missed if m.what not in ("reward", "done")])
-        by_reward = [m for m in missed if m.index not in not_by]
+        by_reward = _by_reward(missed, not_by)
         for goal, reward in model.rewards.items():
             mine = [m for m in by_reward if self.check.transitions[m.index].goal == goal]
             self._tell(reward, mine)
@@ -169,8 +167,10 @@ class Learner:
 
     # ── what is wrong with programs ──────────────────────────────────────────────────────────────────────
 
-    def fault(self, fault: Fault, transition: Program, reward: Program | None) -> bool:
-        """A program failed in a step that was only imagined.
+    def fault(
+        self, fault: Fault, transition: Program, reward: Program | None, *, in_vain: bool = False
+    ) -> bool:
+        """A program failed in a step that was only imagined. in_vain: and so a search found nothing.
 
         Returns whether that step will be left out from now on (see `without`), so that it is worth while to
         search again.
@@ -185,7 +185,7 @@ class Learner:
             self._refute(program, [found])
         if not found.bad:
             return False
-        self._faults[tuple(program.id for program in guilty)] += 1
+        self._faults[tuple(program.id for program in guilty)] += in_vain
         if fault.state is None or fault.action is None:
             return False
         step = fault.state, fault.action
@@ -213,7 +213,7 @@ class Learner:
         return tuple(found)
 
     def hopeless(self, *programs: Program | None) -> bool:
-        """Whether these programs failed so often in searches that none should be made with them."""
+        """Whether so many searches with these programs were in vain that none should be made with them."""
         ids = {program.id for program in programs if program is not None}
         return sum(n for key, n in self._faults.items() if ids.issuperset(key)) >= MOST_FAULTS
 
@@ -233,6 +233,11 @@ class Learner:
                 self._news = True
                 if not any(p.id == program.id and c.what == one.what for p, c in self.failures):
                     self.failures.append((program, one))
+
+
+def _by_reward(missed: Sequence[Mismatch], not_by: Set[int]) -> list[Mismatch]:
+    """What is missed by reward programs. A transition program that keeps something may miss other steps now."""
+    return [m for m in missed if m.index not in not_by and m.what != "state"]
 
 
 def _any_bad(wrong: Sequence[Mismatch]) -> bool:
