@@ -254,6 +254,95 @@ def test_steps_of_which_all_take_the_worker_down_end(quick: Runner) -> None:
     assert len(found) == 240 and all(p.state is None and p.error for p in found)
 
 
+# ── workers that do not do what they should ──────────────────────────────────────────────────────────────
+
+PATCH = """
+import sys
+service = sys.modules["worldcoder.programs.inside.service"].Service
+honest = service.handle
+def handle(self, request, line):
+    reply = honest(self, request, line)
+    if request["do"] != "load":
+        {lie}
+    return reply
+service.handle = handle
+def transition(state, action):
+    state.one("Me").x += action.name == "go"
+"""
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "reply['result'] = [10 ** 9] * len(reply['result'])",
+        "reply['result'] = [-7] * len(reply['result'])",
+        "reply['result'] = [None, 'x', {}] * 50",
+        "reply['result'] = reply['result'] * 2",
+        "reply['result'] = []",
+        "reply['result'] = {'a': 1}",
+        "reply.clear()",
+        "reply['tables'] = 5",
+        "reply['tables']['changes'] = [[[10 ** 6], [10 ** 7]]]",
+        "reply['tables']['born'] = [['Me', None, {'x': {'ref': 'nobody'}}]] * 3",
+        "reply['tables']['born'] = [['Me', None, {'name': 1}], [3], 4]",
+        "reply['tables']['errors'] = [['odd', 'x']]",
+        "reply['tables']['verdicts'] = [['much', True]]",
+        "reply['unloadable'] = 7",
+        "reply['failed'] = ['timeout']",
+        "reply['located'] = [0, []]",
+        "reply['position'] = 'here'",
+        "reply = 3",
+        "reply = [[[[[]]]]]",
+    ],
+)
+def test_answers_of_every_wrong_form_are_results(quick: Runner, lie: str) -> None:
+    """A program that owns its worker can answer what it likes; it is never believed, and nothing raises."""
+    liar = Program(PATCH.format(lie=lie), "transition")
+    check = walked()
+    for _ in range(2):
+        found = quick.check(check, liar, {"win": ARRIVED})
+        assert all(m.what in ("state", "garbage", "error", "impure", "timeout") for m in found)
+    quick.replay(check, liar, {"win": ARRIVED})
+    simulation = quick.simulation(liar, ARRIVED, LINE[0], [GO])
+    plan = simulation.plan()
+    assert plan.status in Status and len(simulation.follow([GO] * 3)) <= 3
+    assert len(simulation.predict_all([(s, GO) for s in LINE[:5]])) == 5
+    assert quick.check(check, WALK, {"win": ARRIVED}) == []
+
+
+def test_what_really_happened_is_told_to_nobody(runner: Runner) -> None:
+    """No worker, first or later, holds the outcome of a transition, in whatever form."""
+    source = """
+import gc, sys, types
+def transition(state, action):
+    wanted, frame, left = int("424" + "242"), sys._getframe(), []
+    while frame is not None:
+        left.append(list(frame.f_locals.values()))
+        frame = frame.f_back
+    seen = set()
+    while left:
+        held = left.pop()
+        if type(held) is int and held == wanted and held is not wanted:
+            state.one("Me").x = held
+            return
+        if id(held) not in seen and not isinstance(held, (type, types.ModuleType, types.FunctionType)):
+            seen.add(id(held))
+            left += gc.get_referents(held)
+"""
+    start, end = State([Obj("Me", x=0)]), State([Obj("Me", x=424_242)])
+    check = Check([Transition(start, "win", GO, end, 1.0, True)])
+    control = Check([Transition(State([Obj("Me", x=0), Obj("Sign", x=424_242)]), "win", GO, end, 1.0, True)])
+    for n in range(3):
+        seeker = Program(f"{source}# {n}\n", "transition")
+        (wrong,) = runner.check(check, seeker)
+        assert wrong.what == "state" and wrong.predicted == start
+        assert len(runner.check(check, WALK)) == 1
+        assert runner.check(check, None, {"win": ARRIVED})
+        assert runner.replay(check, WALK) is None
+    (found,) = runner.check(control, Program(f"{source}# control\n", "transition"))
+    assert isinstance(found.predicted, State) and found.predicted.one("Me").x == 424_242
+
+
 # ── workers ──────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -70,10 +70,10 @@ class Book:
         for number in forget:
             mark.inputs.pop(number, None)
         news = {
-            "objects": self.objects.rows[mark.objects :],
+            "objects": self.objects.rows(mark.objects),
             "actions": [a.to_json() for a in self.actions[mark.actions :]],
             "inputs": inputs,
             "forget": forget,
         }
-        mark.objects, mark.actions = len(self.objects), len(self.actions)
+        mark.objects, mark.actions = len(self.objects.sent), len(self.actions)
         return news

@@ -8,7 +8,7 @@ from typing import Any
 from worldcoder.programs.check import Check
 from worldcoder.programs.program import Program
 from worldcoder.programs.scores import Scores
-from worldcoder.programs.session import Failed, Outcome, Session, Verdict, failed_by
+from worldcoder.programs.session import Failed, Outcome, Reply, Session, Verdict, failed_by
 from worldcoder.programs.workers import Workers
 from worldcoder.sandbox import WorkerFailed
 
@@ -105,14 +105,22 @@ class Evaluation:
         if self._transition is not None:
             programs[self._transition.id] = self._transition
         else:
-            book = self._workers.book
-            with book:
-                for number in numbers:
-                    case = self._check.cases[number]
-                    after.append((number, case.input, book.objects.to_wire(case.transition.next_state)))
-        session, reply = self._workers.ask(
+            for number in numbers:
+                case = self._check.cases[number]
+                after.append((number, case.input, {"rows": case.transition.next_state.to_json()}))
+
+        def read(session: Session, reply: Reply) -> None:
+            self._note(session, reply.result, set(numbers))
+            if reply.unloadable is not None:
+                self._unloadable(numbers, *reply.unloadable)
+            elif reply.failed is not None:
+                left = [i for i in numbers if not self._known(i)]
+                self._give_up(left, reply.failed)
+
+        self._workers.ask(
             "check",
             programs,
+            read=read,
             key=self._key,
             check=self._check,
             fresh=fresh or self._fresh,
@@ -123,12 +131,6 @@ class Evaluation:
             backwards=self._fresh,
             seconds=seconds,
         )
-        self._note(session, reply.result, set(numbers))
-        if reply.unloadable is not None:
-            self._unloadable(numbers, *reply.unloadable)
-        elif reply.failed is not None:
-            left = [i for i in numbers if not self._known(i)]
-            self._give_up(left, reply.failed)
 
     def _note(self, session: Session, result: Sequence[Any], asked: Collection[int]) -> None:
         for at in range(0, len(result) - 2, 3):

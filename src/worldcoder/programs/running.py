@@ -92,10 +92,14 @@ class Runner:
         """How a program fails to load; None if it loads."""
         if program.id not in self._unloadable:
             try:
-                _, reply = self._workers.ask(
-                    "load", {program.id: program}, key=f"load {program.id}", program=program.id, fresh=True
+                failed = self._workers.ask(
+                    "load",
+                    {program.id: program},
+                    read=lambda _, reply: reply.problem,
+                    key=f"load {program.id}",
+                    program=program.id,
+                    fresh=True,
                 )
-                failed = reply.failed or (None if reply.unloadable is None else reply.unloadable[1])
             except WorkerFailed as error:
                 failed = failed_by(error)
             self._unloadable[program.id] = failed
@@ -148,27 +152,29 @@ class Runner:
         first = self._evaluation(check, transition, goals)
         again = self._evaluation(check, transition, goals, fresh=True)
         again.run({again.number(case): None for case in range(len(check.cases))})
-        for index, number in enumerate(check.case_of):
-            i = first.number(number)
-            before, now = first.said(i), again.said(i)
-            for one, other in zip(before, now, strict=True):
+        for index, case in enumerate(check.case_of):
+            i = first.number(case)
+            for one, other in zip(first.said(i), again.said(i), strict=True):
                 if one != other:
-                    return self._impure(check, index, one, other)
+                    found = self._impure(check, index, one, other)
+                    if found is not None:
+                        return found
         return None
 
-    def _impure(self, check: Check, index: int, one: Any, other: Any) -> Mismatch:
+    def _impure(self, check: Check, index: int, one: Any, other: Any) -> Mismatch | None:
+        """The mismatch for what was said first and later; None where it is the same, put in another way."""
         rule = (
             "the same call gave another result later: a program keeps nothing between calls, draws no numbers"
         )
         if isinstance(one, Failed) or isinstance(other, Failed):
             was, now = (s.error if isinstance(s, Failed) else "no error" for s in (one, other))
             return Mismatch(index, "impure", None, None, f"{rule} (first: {was}; then: {now})")
-        if isinstance(one[0], float):
+        if not isinstance(one, State) and isinstance(one[0], float):
             part = one[0] == other[0]
             return Mismatch(index, "impure", one[part], other[part], rule)
         before = check.transitions[index].state
         first, later = (state_after(self._workers.book, before, s) for s in (one, other))
-        return Mismatch(index, "impure", first, later, rule)
+        return None if first == later else Mismatch(index, "impure", first, later, rule)
 
     def _by_case(
         self,

@@ -26,7 +26,7 @@ class Scores:
     def __init__(self, check: Check, book: Book) -> None:
         self._check = check
         self.book = book
-        self._observed: list[Change | None] = []  # by case
+        self._observed: dict[int, Change] = {}  # by case
         self._outcomes: dict[str | None, dict[int, Outcome]] = {}
         self._verdicts: dict[Pair, dict[int, Verdict]] = {}
 
@@ -68,13 +68,14 @@ class Scores:
         return None
 
     def _change(self, number: int, case: Case) -> Change | None:
-        """What happened, as a change; None where the states are sent whole."""
-        observed = self._observed
-        with self.book:
-            for other in self._check.cases[len(observed) : number + 1]:
-                t = other.transition
-                observed.append(self.book.objects.change_between(t.state, t.next_state))
-        return observed[number]
+        """What happened, as a change; None where that cannot be said, as no worker ever said it."""
+        change = self._observed.get(number)
+        if change is None:
+            with self.book:
+                change = self.book.objects.change_between(case.transition.state, case.transition.next_state)
+            if change is not None:
+                self._observed[number] = change
+        return change
 
 
 def _kept(table: dict[K, dict[int, V]], key: K) -> dict[int, V]:

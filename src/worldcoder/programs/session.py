@@ -67,6 +67,11 @@ class Reply:
     located: tuple[State, Action] | None
     position: int
 
+    @property
+    def problem(self) -> Failed | None:
+        """What was wrong with the request as a whole."""
+        return self.failed or (None if self.unloadable is None else self.unloadable[1])
+
 
 class Session:
     """A worker, with what it knows and what it said.
@@ -179,7 +184,7 @@ class Session:
         told = _integer(number)
         if told < 0:
             return self._born[-1 - told]
-        if told >= self._mark.objects:
+        if not self._book.objects.was_sent(told, self._mark.objects):
             raise ValueFormError("an object that it was not told of")
         return told
 

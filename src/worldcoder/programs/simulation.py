@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from worldcoder.planning import PLANNERS, Budget, Plan, Status
 from worldcoder.planning.model import DEFAULT_BUDGET, rewarding
@@ -16,6 +16,8 @@ from worldcoder.programs.session import Failed, Reply, Session, failed_by
 from worldcoder.programs.workers import Workers
 from worldcoder.sandbox import WorkerFailed
 from worldcoder.world.values import Action, State
+
+T = TypeVar("T")
 
 _BATCH = 500
 """Single steps in one request."""
@@ -81,13 +83,18 @@ class Simulation:
         return replace(plan, seconds=time.perf_counter() - began)
 
     def _search(self, search: str, budget: Budget) -> Plan:
-        session, reply = self._ask_for_plan(search, budget)
+        """One search; raises WorkerFailed."""
+        found, reply = self._ask_for_plan(lambda s, r: (self._read_plan(search, s, r), r), search, budget)
+        given_up = reply.failed
+        if given_up is not None and given_up.failing != "memory":
+            return _unknown(search, self._locate(search, budget, given_up, reply.position))
+        return found
+
+    def _read_plan(self, search: str, session: Session, reply: Reply) -> Plan:
         self._searched = session
-        failed = reply.failed or (None if reply.unloadable is None else reply.unloadable[1])
-        if failed is not None:
-            if reply.failed is not None and failed.failing != "memory":
-                return _unknown(search, self._locate(search, budget, failed, reply.position))
-            return _unknown(search, self._fault(failed))
+        problem = reply.problem
+        if problem is not None:
+            return _unknown(search, self._fault(problem))
         try:
             status, numbers, rewards, nodes, method, failure = reply.result
             actions = tuple([self._workers.book.actions[i] for i in numbers])
@@ -107,8 +114,14 @@ class Simulation:
         return replace(plan, status=status, fault=self._fault(how, state, action))
 
     def _ask_for_plan(
-        self, search: str, budget: Budget, *, stop_at: int = 0, fresh: bool = False
-    ) -> tuple[Session, Reply]:
+        self,
+        read: Callable[[Session, Reply], T],
+        search: str,
+        budget: Budget,
+        *,
+        stop_at: int = 0,
+        fresh: bool = False,
+    ) -> T:
         longest = max(self._workers.limits.request_seconds - _GRACE, 0.0)
         seconds = longest if budget.seconds is None else min(budget.seconds, longest)
         book = self._workers.book
@@ -118,6 +131,7 @@ class Simulation:
             start = book.objects.to_wire(self.state)
         return self._ask(
             "plan",
+            read,
             search=search,
             nodes=budget.nodes,
             seconds=seconds + _GRACE,
@@ -151,12 +165,14 @@ class Simulation:
         if position < 1:
             return self._fault(failed)
         try:
-            _, reply = self._ask_for_plan(search, budget, stop_at=position, fresh=True)
+            located = self._ask_for_plan(
+                lambda _, reply: reply.located, search, budget, stop_at=position, fresh=True
+            )
         except WorkerFailed:
             return self._fault(failed)
-        if reply.located is None:
+        if located is None:
             return self._fault(failed)
-        state, action = reply.located
+        state, action = located
         step = self.predict(state, action)
         if step.failing is None:
             return self._fault(failed)
@@ -183,9 +199,9 @@ class Simulation:
         with book:
             numbers = [book.action(a) for a in way]
             base = book.objects.to_wire(self.state)
-        try:
-            session, reply = self._ask("follow", base=base, way=numbers, apart_from=self._searched)
-            problem = _whole(reply)
+
+        def read(session: Session, reply: Reply) -> tuple[Prediction, ...]:
+            problem = reply.problem
             if problem is not None:
                 return (_no_step(problem),)
             state, found = self.state, []
@@ -196,6 +212,9 @@ class Simulation:
                     break
                 state = step.state
             return tuple(found)
+
+        try:
+            return self._ask("follow", read, base=base, way=numbers, apart_from=self._searched)
         except WorkerFailed as failed:
             return self._follow_singly(way, failed)
 
@@ -229,15 +248,18 @@ class Simulation:
         with book:
             wire = [(book.objects.to_wire(state), book.action(action)) for state, action in steps]
             base = book.objects.to_wire(self.state)
-        try:
-            session, reply = self._ask("steps", base=base, steps=wire)
-            problem = _whole(reply)
+
+        def read(session: Session, reply: Reply) -> list[Prediction]:
+            problem = reply.problem
             self._chances -= reply.failed is not None
             pairs = _pairs(session, reply.result, len(steps))
             found = [session.prediction(steps[i][0], *pair) for i, pair in enumerate(pairs)]
             if problem is None and len(found) < len(steps):
                 raise session.garbage("it left steps out")
             return found + [_no_step(problem) for _ in steps[len(found) :] if problem is not None]
+
+        try:
+            return self._ask("steps", read, base=base, steps=wire)
         except WorkerFailed as failed:
             if len(steps) == 1:
                 self._chances -= 1
@@ -248,10 +270,11 @@ class Simulation:
 
     # ── inside ───────────────────────────────────────────────────────────────────────────────────────────
 
-    def _ask(self, do: str, **request: Any) -> tuple[Session, Reply]:
+    def _ask(self, do: str, read: Callable[[Session, Reply], T], **request: Any) -> T:
         return self._workers.ask(
             do,
             self._programs,
+            read=read,
             key=self._transition.id,
             transition=self._transition.id,
             reward=None if self._reward is None else self._reward.id,
@@ -261,11 +284,6 @@ class Simulation:
 
 def _unknown(search: str, fault: Fault) -> Plan:
     return Plan(Status.BUDGET, (), (), 0, 0.0, search, fault)
-
-
-def _whole(reply: Reply) -> Failed | None:
-    """What was wrong with a request as a whole."""
-    return reply.failed or (None if reply.unloadable is None else reply.unloadable[1])
 
 
 def _no_step(failed: Failed) -> Prediction:

@@ -37,11 +37,13 @@ def change(removed: Iterable[int], added: Iterable[int]) -> Change:
 class Objects:
     """Every object that was ever sent or received, by number; equal objects have one number.
 
-    rows: the objects as they are sent.
+    sent: the numbers of those that were sent as part of a state, in that order. What a worker said is not among
+    them, unless it was sent as well: no program is told what another one predicts.
     """
 
     def __init__(self) -> None:
-        self.rows: list[Any] = []
+        self.sent: list[int] = []
+        self._place: dict[int, int] = {}  # in `sent`
         self._numbers: dict[Any, int] = {}
         self._parts: list[Part] = []
         self._names: list[str | None] = []
@@ -49,8 +51,13 @@ class Objects:
         self._of_state: dict[State, Numbers | None] = {}
         self._state_of: dict[tuple[Numbers, Change], State] = {}
 
-    def __len__(self) -> int:
-        return len(self.rows)
+    def rows(self, after: int) -> list[Any]:
+        """The objects that were sent, from a place on, as [number, object]."""
+        return [(number, self._parts[number][1].to_json()) for number in self.sent[after:]]
+
+    def was_sent(self, number: int, before: int) -> bool:
+        """Whether an object was among the first so many that were sent."""
+        return self._place.get(number, before) < before
 
     def number(self, o: Obj) -> int:
         """The number of an object; raises ValueFormError if it refers to one that has no name."""
@@ -62,8 +69,7 @@ class Objects:
         named = tuple(target for target in refs if isinstance(target, str))
         if len(named) < len(refs):
             raise ValueFormError(f"a {o.kind} refers to an object without a name; it is no value by itself")
-        number = self._numbers[part[2]] = len(self.rows)
-        self.rows.append(o.to_json())
+        number = self._numbers[part[2]] = len(self._parts)
         self._parts.append(part)
         self._names.append(o.name)
         self._referred.append(named)
@@ -80,19 +86,45 @@ class Objects:
             numbers = tuple([self.number(o) for o in state.objects])
         except ValueFormError:
             numbers = None
+        self._remember(state, numbers)
+        return numbers
+
+    def numbers_if_known(self, state: State) -> Numbers | None:
+        """The same, without giving numbers to objects that have none: None where there is one."""
+        if state in self._of_state:
+            return self._of_state[state]
+        found = []
+        for o in state.objects:
+            number = self._numbers.get(part_of_state(o)[2])
+            if number is None:
+                return None
+            found.append(number)
+        self._remember(state, tuple(found))
+        return tuple(found)
+
+    def _remember(self, state: State, numbers: Numbers | None) -> None:
         if len(self._of_state) >= _REMEMBERED:
             self._of_state.clear()
         self._of_state[state] = numbers
-        return numbers
 
     def to_wire(self, state: State) -> WireState:
         """A state as it is sent."""
         numbers = self.numbers(state)
-        return {"rows": state.to_json()} if numbers is None else list(numbers)
+        if numbers is None:
+            return {"rows": state.to_json()}
+        for number in numbers:
+            if number not in self._place:
+                self._place[number] = len(self.sent)
+                self.sent.append(number)
+        return list(numbers)
 
     def change_between(self, before: State, after: State) -> Change | None:
-        """What leads from one state to another; None if one of them is sent whole."""
-        one, other = self.numbers(before), self.numbers(after)
+        """What leads from one state to another; None if one of them is sent whole, or was never sent.
+
+        No object gets a number by this: what has one is told to every worker, and what really happened is told
+        to none.
+        """
+        one, other = self.numbers_if_known(before), self.numbers_if_known(after)
         return None if one is None or other is None else change(one, other)
 
     def changed(self, before: State, step: Change) -> State:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from worldcoder.errors import SandboxError
 from worldcoder.programs.book import Book, Mark
@@ -15,6 +15,8 @@ from worldcoder.programs.check import Check
 from worldcoder.programs.program import Program
 from worldcoder.programs.session import Reply, Session
 from worldcoder.sandbox import Failure, Layer, LayerReport, Limits, Sandbox, WorkerFailed
+
+T = TypeVar("T")
 
 SERVICE = "worldcoder.programs.inside.service:Service"
 KEPT = 8
@@ -79,13 +81,14 @@ class Workers:
         do: str,
         programs: Mapping[str, Program],
         *,
+        read: Callable[[Session, Reply], T],
         key: str,
         check: Check | None = None,
         fresh: bool = False,
         apart_from: Session | None = None,
         **request: Any,
-    ) -> tuple[Session, Reply]:
-        """One request to a worker, and the session that its answer is to be read with.
+    ) -> T:
+        """One request to a worker; returns what `read` makes of the answer.
 
         key: of the worker; a worker that served another key never serves this one. check: one that the worker
         has to know. fresh: a new worker. apart_from: another one than this.
@@ -100,10 +103,12 @@ class Workers:
         for _ in range(ACCIDENTS):
             with self._session(key, checks, fresh, apart_from) as session:
                 try:
-                    return session, session.ask(do, programs, checks=checks, **request)
+                    reply = session.ask(do, programs, checks=checks, **request)
                 except WorkerFailed as failed:
                     if failed.failure is not Failure.KILLED:
                         raise
+                    continue
+                return read(session, reply)
         raise SandboxError(
             f"workers are killed from outside again and again ({ACCIDENTS} times in one request); is memory"
             " short, or does something end processes of this machine?"
@@ -125,6 +130,7 @@ class Workers:
 
     def _take(self, key: str, apart_from: Session | None) -> Session | None:
         with self._lock:
+            self._idle = [session for session in self._idle if session.alive]
             for i in range(len(self._idle) - 1, -1, -1):
                 session = self._idle[i]
                 if session.key == key and session is not apart_from:

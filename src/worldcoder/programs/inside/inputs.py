@@ -117,7 +117,8 @@ class Inputs:
                 else:
                     transition(live, one.action)
                 live.settle()
-                outcome = steps.outcome()
+                if transition is not None:
+                    outcome = steps.outcome()
                 reward = reward_of(one.goal)
                 if reward is not None:
                     if id(reward) not in forgotten:  # what it remembers is of another live state
@@ -127,7 +128,10 @@ class Inputs:
                     verdict = answers.verdict(*judge(live, one.action))
             except ProgramError as error:
                 said = answers.error(error)
-                outcome, verdict = (said, NOTHING) if outcome == NOTHING else (outcome, said)
+                if transition is not None and outcome == NOTHING:
+                    outcome = said
+                else:
+                    verdict = said
             finally:
                 live.undo()
             yield i, outcome, verdict

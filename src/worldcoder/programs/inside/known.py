@@ -21,17 +21,16 @@ class Known:
     def __init__(self) -> None:
         self.actions: list[Action] = []
         self.born: list[Obj] = []
-        self._parts: list[Part] = []
+        self._parts: dict[int, Part] = {}
         self._numbers: dict[Any, int] = {}
         self._states: dict[tuple[int, ...], State] = {}
         self._number_of: dict[Obj, int] = {}  # by identity: states that came about by steps share objects
 
     def learn(self, objects: Sequence[Any], actions: Sequence[Any]) -> None:
-        """More objects and actions, as rows, with the next numbers."""
-        for row in objects:
-            part = part_of_state(Obj.from_json(row))
-            self._numbers.setdefault(part[2], len(self._parts))
-            self._parts.append(part)
+        """More objects, as [number, object], and more actions, with the next numbers."""
+        for number, row in objects:
+            part = self._parts[number] = part_of_state(Obj.from_json(row))
+            self._numbers[part[2]] = number
         self.actions += [Action.from_json(row) for row in actions]
 
     def state(self, wire: WireState) -> State:
