@@ -26,7 +26,7 @@ TABLES = {
     "transitions": "id, episode, state, action, next_state, reward, done, truncated",
     "decisions": "*",
     "programs": "*",
-    "plans": "id, after, status, method, nodes, actions, rewards",
+    "plans": "id, after, status, method, nodes, actions, rewards, fault",
     "notes": "*",
 }
 
