@@ -8,6 +8,8 @@
     ├── ProgramError          a program that does not load or fails when it runs
     ├── ModelFormatError      a saved model that cannot be read
     ├── SandboxError          programs cannot be run safely here, or the sandbox itself broke
+    ├── LLMError              a language model cannot be asked, or its answer is of no use
+    │   └── BudgetReached     what may be spent on it is spent: says which limit
     ├── RunError              a run directory that cannot be written, read or resumed
     └── UsageError            arguments of a command that do not fit
 
@@ -17,11 +19,15 @@ one line; a traceback comes only with `--debug`.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 Failing = Literal["error", "timeout", "memory", "crash", "flood", "garbage", "impure"]
 """How a program fails in a call: it raises; takes too long; takes too much memory; ends its interpreter; writes
 or answers what it should not; or says another thing than it said of the same before."""
+
+
+Limited = Literal["calls", "tokens", "usd", "seconds"]
+"""What a budget for a language model limits."""
 
 
 class WorldcoderError(Exception):
@@ -61,6 +67,28 @@ class ModelFormatError(WorldcoderError):
 
 class SandboxError(WorldcoderError):
     """Programs cannot be run safely here, or the sandbox itself broke."""
+
+
+class LLMError(WorldcoderError):
+    """A language model cannot be asked, or its answer is of no use; see `worldcoder.llm` for the kinds.
+
+    lasting: whether the next request would fare no better, so that there is no point in asking on.
+    spent: what was spent on it all the same, a `worldcoder.llm.Spent`; None for nothing.
+    """
+
+    lasting: ClassVar[bool] = True
+    spent: object = None
+
+
+class BudgetReached(LLMError):
+    """What may be spent on a language model is spent: no reason to fail, but to end in order.
+
+    which: the limit that was reached.
+    """
+
+    def __init__(self, message: str, which: Limited = "calls") -> None:
+        super().__init__(message)
+        self.which = which
 
 
 class RunError(WorldcoderError):
