@@ -1,0 +1,300 @@
+"""One synthesis problem: programs are asked for, run, and refined, until one is right or the budget is used up.
+
+Which program is refined next is a bandit's choice (REx in general, see `worldcoder.synthesis.bandit`). The empty
+program is its first arm; to refine that one is to write a first program.
+
+Requests are made in rounds of several. What a round brings is taken in by the order in which it was asked for, not
+in which it arrived: the same data, replies and random numbers lead to the same programs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from worldcoder.errors import BudgetReached, Limited, LLMError
+from worldcoder.llm.values import Message, Reply, Request
+from worldcoder.planning import Plan
+from worldcoder.programs import Program
+from worldcoder.synthesis.bandit import Bandit, rex
+from worldcoder.synthesis.llm.prompting import Wrong
+from worldcoder.world.values import State
+
+BLANK = ""
+"""The arm that is the empty program."""
+KEPT = 24
+"""Programs that are kept from one problem to the next."""
+MORE = 1.5
+"""How many times the data there have to be, before a problem that was given up is taken up again."""
+
+
+class Asker(Protocol):
+    """A language model that can be asked: `worldcoder.llm.LanguageModel` is one."""
+
+    @property
+    def name(self) -> str:
+        """The model, as requests name it."""
+        ...
+
+    def ask_all(self, requests: Iterable[Request]) -> Iterator[tuple[int, Reply | LLMError]]:
+        """Ask several at once: pairs of number and answer, or error, as they come."""
+        ...
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How a language model is asked, and how long for one synthesis problem.
+
+    max_calls: texts that are asked for until a problem is given up (the paper's 50). in_flight: at once.
+    prompt_tokens: of a prompt, estimated from above. reply_tokens: the most that one answer may have.
+    temperature: None leaves it to the server. options: further fields of a request.
+    bandit: what chooses which program is refined. plan_nodes: of a search for a plan (φ2).
+    """
+
+    max_calls: int = 50
+    in_flight: int = 2
+    prompt_tokens: int = 8_000
+    reply_tokens: int = 4_096
+    temperature: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    bandit: Callable[[random.Random], Bandit] | None = None
+    plan_nodes: int = 20_000
+
+
+@dataclass
+class Candidate:
+    """A program, or two that belong together, with what is wrong with it on the present data.
+
+    value: the paper's h. solved: nothing is left to mend. remark: what was wrong with the last answer to a
+    request to refine it, for the next one. transition: of a reward program, the transition program that goes
+    with it, where that is not the present one. plan, start: the search that found no way, and where it began.
+    """
+
+    program: Program
+    wrong: Wrong = Wrong()  # noqa: RUF009 - frozen
+    value: float = 0.0
+    solved: bool = False
+    remark: str = ""
+    transition: Program | None = None
+    plan: Plan | None = None
+    start: State | None = None
+
+    @property
+    def key(self) -> str:
+        """Its arm's name."""
+        return self.program.id if self.transition is None else f"{self.program.id}+{self.transition.id}"
+
+    @property
+    def bad(self) -> bool:
+        """Whether it did what no program may."""
+        return any(fault.bad for fault in self.wrong.faults)
+
+    @property
+    def rank(self) -> tuple[bool, int, float]:
+        """The lower, the better: harmless first, then by what it does not reproduce, then by the rest of its value."""
+        return self.bad, len(self.wrong.missed), -self.value
+
+
+class Task(Protocol):
+    """What a search is about: how to ask, to read and to judge."""
+
+    def ask(self, candidate: Candidate | None, remark: str) -> tuple[Message, ...]:
+        """The prompt that asks to refine a program; None: to write a first one."""
+        ...
+
+    def read(self, text: str, finish: str, candidate: Candidate | None) -> tuple[Candidate | None, str]:
+        """The program in an answer, if there is one, and what was wrong with the answer."""
+        ...
+
+    def judge(self, candidates: Sequence[Candidate]) -> None:
+        """Set `wrong`, `value` and `solved` by the present data."""
+        ...
+
+
+class Search:
+    """One problem after another of one task; programs and their counts stay from one to the next.
+
+    best: the program that reproduces most; another one takes its place only if it reproduces more. out: the
+    limit of the whole run that was reached, if one was. calls: texts asked for, in all problems together.
+    """
+
+    def __init__(self, task: Task, asker: Asker, writing: Writing, rng: random.Random) -> None:
+        self._task = task
+        self._asker = asker
+        self._writing = writing
+        self._rng = rng
+        self._remark = ""
+        self._known: set[str] = set()
+        self._was_solved = False
+        self._given_up_at = 0
+        self.candidates: dict[str, Candidate] = {}
+        self.best: Candidate | None = None
+        self.out: Limited | None = None
+        self.calls = 0
+        self.spent_on_problem = 0
+        self.bandit = self._new_bandit()
+
+    @property
+    def solved(self) -> bool:
+        """Whether nothing is left to mend."""
+        return self.best is not None and self.best.solved
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the budget of this problem, or that of the run, is used up and it is not solved."""
+        return not self.solved and (self.out is not None or self.spent_on_problem >= self._writing.max_calls)
+
+    def offer(self, program: Program, transition: Program | None = None) -> Candidate:
+        """A program from elsewhere: one more root."""
+        candidate = Candidate(program, transition=transition)
+        known = self.candidates.get(candidate.key)
+        if known is not None:
+            return known
+        self._task.judge([candidate])
+        self._take(candidate)
+        self.bandit.add(candidate.key, candidate.value)
+        return candidate
+
+    def refresh(self) -> None:
+        """Judge anew what is there: the best program, and all where that one is not right (any more)."""
+        if self.best is None:
+            return
+        self._task.judge([self.best])
+        if self.best.solved:
+            return
+        others = [c for c in self.candidates.values() if c is not self.best]
+        self._task.judge(others)
+        self.bandit.rescore({c.key: c.value for c in self.candidates.values() if c.key in self.bandit.arms})
+        for candidate in others:
+            self._compare(candidate)
+
+    def prefer(self, candidate: Candidate) -> None:
+        """Of programs that reproduce as much, this one is the best."""
+        if self.best is None or candidate.rank[:2] <= self.best.rank[:2]:
+            self.best = candidate
+
+    def mend(self, data: int, *, first: int | None = None) -> None:
+        """Bring the programs up to the data, of which there are so many; ask only if none is right.
+
+        A problem that was solved before is a new one when more data come. One that was given up is taken up
+        again when there are half as many data more. first: how many requests there are in the first round.
+        Raises LLMError where there is no point in asking on.
+        """
+        self.refresh()
+        if not self.solved and (self._was_solved or 0 < self._given_up_at <= data / MORE):
+            self._new_problem()
+        self._was_solved = self.solved
+        if first is not None and self.spent_on_problem == 0 and not (self.solved or self.exhausted):
+            self._round(min(first, self._writing.max_calls))
+        while not (self.solved or self.exhausted):
+            self._round(min(self._writing.in_flight, self._writing.max_calls - self.spent_on_problem))
+        self._was_solved = self.solved
+        if self.exhausted and not self._given_up_at:
+            self._given_up_at = data
+
+    # ── inside ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def _new_bandit(self) -> Bandit:
+        make = self._writing.bandit or rex
+        bandit = make(self._rng)
+        bandit.add(BLANK, 0.0)
+        return bandit
+
+    def _new_problem(self) -> None:
+        """A budget and counts of its own; the better ones of the programs are its roots."""
+        self.spent_on_problem = self._given_up_at = 0
+        self.bandit = self._new_bandit()
+        kept = sorted(self.candidates.values(), key=lambda c: c.rank)[:KEPT]
+        self.candidates = {c.key: c for c in self.candidates.values() if c in kept or c is self.best}
+        for candidate in self.candidates.values():
+            self.bandit.add(candidate.key, candidate.value)
+
+    def _round(self, size: int) -> None:
+        """Several requests at once; the same arm asked twice is one request for two answers."""
+        wanted = Counter(self.bandit.ask() for _ in range(size))
+        requests = [self._request(name, n) for name, n in wanted.items()]
+        try:
+            outcomes = dict(self._asker.ask_all(requests))
+        except BaseException:
+            for name, n in wanted.items():
+                self._withdraw(name, n)
+            raise
+        lasting: LLMError | None = None
+        answers: list[tuple[str, Candidate | None]] = []
+        for number, (name, n) in enumerate(wanted.items()):
+            outcome = outcomes[number]
+            if isinstance(outcome, LLMError):
+                self._withdraw(name, n)
+                if outcome.lasting:
+                    lasting = lasting or outcome
+                else:
+                    self._count(n)
+                    self._say(name, f"there was none that could be read ({outcome})")
+                continue
+            self._count(n)
+            self._withdraw(name, n - len(outcome.texts))
+            for text, finish in zip(outcome.texts, outcome.finishes, strict=True):
+                answers.append((name, self._read(name, text, finish)))
+        self._take_in(answers)
+        if isinstance(lasting, BudgetReached):
+            self.out = lasting.which
+        elif lasting is not None:
+            raise lasting
+
+    def _request(self, name: str, n: int) -> Request:
+        writing, candidate = self._writing, self.candidates.get(name)
+        remark = self._remark if candidate is None else candidate.remark
+        return Request(
+            self._asker.name,
+            self._task.ask(candidate, remark),
+            n=n,
+            temperature=writing.temperature,
+            max_tokens=writing.reply_tokens,
+            options=writing.options,
+        )
+
+    def _count(self, n: int) -> None:
+        self.calls += n
+        self.spent_on_problem += n
+
+    def _withdraw(self, name: str, n: int) -> None:
+        for _ in range(n):
+            self.bandit.withdraw(name)
+
+    def _say(self, name: str, remark: str) -> None:
+        candidate = self.candidates.get(name)
+        if candidate is None:
+            self._remark = remark
+        else:
+            candidate.remark = remark
+
+    def _read(self, name: str, text: str, finish: str) -> Candidate | None:
+        found, remark = self._task.read(text, finish, self.candidates.get(name))
+        if found is not None and found.key in self._known:
+            found, remark = None, "you wrote a program that was tried before and is wrong somewhere else"
+        self._say(name, remark)
+        return found
+
+    def _take_in(self, answers: Sequence[tuple[str, Candidate | None]]) -> None:
+        """Judge all new programs at once, then tell the bandit, in the order in which they were asked for."""
+        new = {c.key: c for _, c in answers if c is not None}
+        self._task.judge(list(new.values()))
+        for name, candidate in answers:
+            if candidate is None or new.pop(candidate.key, None) is None:
+                self.bandit.tell(name)
+                continue
+            self._take(candidate)
+            self.bandit.tell(name, [(candidate.key, candidate.value)])
+
+    def _take(self, candidate: Candidate) -> None:
+        self.candidates[candidate.key] = candidate
+        self._known.add(candidate.key)
+        self._compare(candidate)
+
+    def _compare(self, candidate: Candidate) -> None:
+        """Whether a program is better than the best: it reproduces more, or as much and is worth more."""
+        if self.best is None or candidate.rank < self.best.rank:
+            self.best = candidate

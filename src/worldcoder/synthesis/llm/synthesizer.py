@@ -1,0 +1,243 @@
+"""The proposer that has a language model write the programs (WorldCoder, arXiv 2402.12275)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from worldcoder.errors import LLMError
+from worldcoder.llm.values import Reply, Request
+from worldcoder.programs import Program, Runner
+from worldcoder.synthesis.llm.experience import Experience
+from worldcoder.synthesis.llm.novelty import TOP, Novelty
+from worldcoder.synthesis.llm.prompting import Prompter
+from worldcoder.synthesis.llm.reading import read_reply
+from worldcoder.synthesis.llm.search import Asker, Candidate, Search, Writing
+from worldcoder.synthesis.llm.tasks import RewardTask, TransitionTask
+from worldcoder.synthesis.llm.templates import Templates
+from worldcoder.synthesis.proposer import Counterexample, RewardProposal
+from worldcoder.world.values import Action, Goal, State, Transition
+
+STILL = "def transition(state, action):\n    return state\n"
+"""What is proposed while there is no program: nothing ever changes."""
+WORTHLESS = "def reward(state, action, next_state):\n    return 0.0, False\n"
+"""The same for rewards: none."""
+_ALTERNATIVES = 3
+"""Reward programs that are proposed besides the best, where nothing seen so far tells them apart."""
+_OTHER_TRANSITIONS = 3
+"""Transition programs besides the best that a reward program is combined with, in search of a plan."""
+NEVER = float("inf")
+
+
+class LanguageModelSynthesizer:
+    """Asks a language model for programs, and for better ones as long as they are wrong.
+
+    Transition and reward programs are searched for apart, each by REx under a budget of its own (`Writing`), and
+    combined when each of them reproduces the data. Nothing is asked before there are data, and nothing while
+    nothing is wrong.
+
+    asker: the model. runner: who runs the programs. rng: everything random. prompts: a folder of templates that
+    are used in the place of the package's.
+
+    Any call can raise LLMError, where there is no point in asking on (a wrong key, no connection); reaching a
+    limit is none of these: `exhausted` is then true, and the best programs so far are proposed.
+    """
+
+    name = "llm"
+
+    def __init__(
+        self,
+        asker: Asker,
+        *,
+        runner: Runner,
+        rng: random.Random,
+        writing: Writing = Writing(),  # noqa: B008 - frozen
+        prompts: Path | str | None = None,
+    ) -> None:
+        self.seen = Experience()
+        self.prompter = Prompter(Templates(prompts), writing.prompt_tokens)
+        self.writing = writing
+        self.asker = asker
+        self._runner = runner
+        self._rng = rng
+        self._faults: dict[str, list[Counterexample]] = {}
+        self._novelty = Novelty()
+        self._proposed: str | None = None
+        task = TransitionTask(self.seen, runner, self.prompter, self._faults, asker.name)
+        self.transitions = Search(task, asker, writing, rng)
+        self.rewards: dict[Goal, Search] = {}
+        self._tasks: dict[Goal, RewardTask] = {}
+        self._judged: dict[Goal, tuple[object, ...]] = {}
+
+    # ── what is told ─────────────────────────────────────────────────────────────────────────────────────
+
+    def begin(self, state: State, goal: Goal, actions: Sequence[Action]) -> None:
+        self.seen.begin(state, goal, actions)
+
+    def observe(self, transition: Transition) -> None:
+        self.seen.observe(transition)
+        self._novelty.observe(transition.state, transition.action, self.seen.moving)
+
+    def refute(self, program: Program, counterexamples: Sequence[Counterexample]) -> None:
+        """What the data show is seen when they are run; what else is heard is kept."""
+        for found in counterexamples:
+            if found.bad or found.transition is None:
+                faults = self._faults.setdefault(program.id, [])
+                if found not in faults:
+                    faults.append(found)
+
+    # ── transitions ──────────────────────────────────────────────────────────────────────────────────────
+
+    def fit(self) -> bool:
+        if len(self.seen.check):
+            self.transitions.mend(len(self.seen.check))
+        before = self._proposed
+        return self.transition_program().id != before
+
+    def transition_program(self) -> Program:
+        best = self.transitions.best
+        program = Program(STILL, "transition", origin=self.name) if best is None else best.program
+        self._proposed = program.id
+        return program
+
+    def optimistic_program(self) -> Program | None:
+        """A language model is optimistic where it is asked to be: in its reward programs."""
+        return None
+
+    @property
+    def fitting_transitions(self) -> list[Program]:
+        """Transition programs that reproduce all data, the best first; none where the best one does not."""
+        best = self.transitions.best
+        if best is None or not best.solved:
+            return []
+        others = [c.program for c in self.transitions.candidates.values() if c.solved and c is not best]
+        return [best.program, *others[-_OTHER_TRANSITIONS:]]
+
+    # ── rewards ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
+        search = self.fitted_rewards(goal)
+        best, learned = search.best, goal in self.seen.succeeded
+        if best is None:
+            program = Program(WORTHLESS, "reward", goal, origin=self.name)
+            yield RewardProposal(program, False, "nothing is known of the reward", NEVER)
+            return
+        yield RewardProposal(best.program, learned, _meaning(best.program), self._cost(best, learned))
+        if not learned and best.solved:
+            others = [c for c in search.candidates.values() if c.solved and c is not best]
+            for other in others[:_ALTERNATIVES]:
+                yield RewardProposal(other.program, False, _meaning(other.program), 1.0)
+
+    def fitted_rewards(self, goal: Goal) -> Search:
+        """The search for a reward program, brought up to the data."""
+        search = self._search_of(goal)
+        fitting = tuple(p.id for p in self.fitting_transitions)
+        starts = tuple(self.seen.starts.get(goal, ()))
+        now = len(self.seen.check), fitting, starts, len(self._faults)
+        if len(self.seen.check) and self._judged.get(goal) != now:
+            similar = bool(self._tasks[goal].similar)
+            search.mend(len(self.seen.check), first=1 if similar else None)
+            self._judged[goal] = now
+            if search.best is not None and search.best.transition is not None and search.best.solved:
+                self.transitions.prefer(self.transitions.offer(search.best.transition))
+        return search
+
+    def _search_of(self, goal: Goal) -> Search:
+        if goal not in self.rewards:
+            self._tasks[goal] = task = RewardTask(
+                goal,
+                self.seen,
+                self._runner,
+                self.prompter,
+                self._faults,
+                self.asker.name,
+                transitions=lambda: self.fitting_transitions,
+                others=self._solved_rewards,
+                plan_nodes=self.writing.plan_nodes,
+            )
+            self.rewards[goal] = Search(task, self.asker, self.writing, self._rng)
+        return self.rewards[goal]
+
+    def _solved_rewards(self) -> Mapping[Goal, Program]:
+        return {g: s.best.program for g, s in self.rewards.items() if s.best is not None and s.best.solved}
+
+    def _cost(self, candidate: Candidate, learned: bool) -> float:
+        """What the data refute is not worth going for, unless a reward of this goal was really had."""
+        return 0.0 if learned or not candidate.wrong.missed else NEVER
+
+    def news_program(self, goal: Goal, start: State) -> Program | None:
+        return None
+
+    def any_of(self, proposals: Sequence[RewardProposal]) -> Program | None:
+        return None
+
+    def evidence(self, program: Program) -> Program:
+        return program
+
+    # ── where to act ─────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def top_interest(self) -> float:
+        return TOP
+
+    def interest(self, state: State, action: Action) -> float:
+        return self._novelty.interest(state, action, self.seen.moving)
+
+    # ── what is spent, and what for ──────────────────────────────────────────────────────────────────────
+
+    @property
+    def calls(self) -> int:
+        """Texts that were asked for."""
+        return self.transitions.calls + sum(search.calls for search in self.rewards.values())
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether something is wrong for which there is no budget left."""
+        return any(search.exhausted for search in (self.transitions, *self.rewards.values()))
+
+    def simplified(self, program: Program) -> Program:
+        """The program, or a shorter one that the language model makes of it and that reproduces as much. One call.
+
+        Raises LLMError.
+        """
+        messages = self.prompter.simplify(self.seen, program)
+        request = Request(
+            self.asker.name,
+            messages,
+            max_tokens=self.writing.reply_tokens,
+            temperature=self.writing.temperature,
+            options=self.writing.options,
+        )
+        for _, outcome in self.asker.ask_all([request]):
+            if isinstance(outcome, LLMError):
+                raise outcome
+            shorter = self._shorter(program, outcome)
+            if shorter is not None:
+                return shorter
+        return program
+
+    def _shorter(self, program: Program, reply: Reply) -> Program | None:
+        for text, finish in zip(reply.texts, reply.finishes, strict=True):
+            reading = read_reply(text, program.kind, finish=finish, old=program.source)
+            if reading.source is None or not reading.outcome.usable:
+                continue
+            new = Program(reading.source, program.kind, program.goal, self.asker.name, program.id)
+            if new.lines < program.lines and self._reproduces_as_much(new, program):
+                return new
+        return None
+
+    def _reproduces_as_much(self, new: Program, old: Program) -> bool:
+        goal, check = old.goal, self.seen.check
+        both = [(p, {}) if goal is None else (None, {goal: p}) for p in (new, old)]
+        of_new, of_old = self._runner.check_all(check, both)
+        return {m.index for m in of_new} <= {m.index for m in of_old}
+
+
+def _meaning(program: Program) -> str:
+    """What a reward program is for, in the words of its first comment or docstring; else that it is a guess."""
+    for line in program.source.splitlines():
+        text = line.strip()
+        if text.startswith(("#", '"""')) and len(text.strip('#" ')) > 3:
+            return text.strip('#" ')[:120]
+    return "what the goal says, as the language model reads it"

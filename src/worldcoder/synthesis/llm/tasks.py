@@ -1,0 +1,180 @@
+"""The two things a language model is asked to write: the transition program, and the reward program of a goal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from worldcoder.planning import Budget, Plan
+from worldcoder.programs import Program, Runner
+from worldcoder.synthesis.llm.experience import Experience
+from worldcoder.synthesis.llm.prompting import Messages, Prompter, Wrong
+from worldcoder.synthesis.llm.reading import Outcome, read_reply
+from worldcoder.synthesis.llm.search import Candidate
+from worldcoder.synthesis.llm.words import nearest
+from worldcoder.synthesis.proposer import Counterexample
+from worldcoder.world.values import Goal, State
+
+Faults = Mapping[str, Sequence[Counterexample]]
+"""How programs failed where no step of the data shows it, by program."""
+
+SIMILAR = 3
+"""Reward programs of other goals that are shown."""
+
+
+class TransitionTask:
+    """Write a transition program that reproduces the data."""
+
+    def __init__(
+        self, seen: Experience, runner: Runner, prompter: Prompter, faults: Faults, origin: str
+    ) -> None:
+        self._seen = seen
+        self._runner = runner
+        self._prompter = prompter
+        self._faults = faults
+        self._origin = origin
+
+    def ask(self, candidate: Candidate | None, remark: str) -> Messages:
+        if candidate is None:
+            return self._prompter.transition(self._seen, remark)
+        return self._prompter.repair(self._seen, candidate.program, candidate.wrong, remark)
+
+    def read(self, text: str, finish: str, candidate: Candidate | None) -> tuple[Candidate | None, str]:
+        old = None if candidate is None else candidate.program
+        reading = read_reply(text, "transition", finish=finish, old=None if old is None else old.source)
+        if not reading.outcome.usable or reading.source is None:
+            return None, reading.note
+        parent = None if old is None else old.id
+        program = Program(reading.source, "transition", origin=self._origin, parent=parent)
+        return Candidate(program), reading.note
+
+    def judge(self, candidates: Sequence[Candidate]) -> None:
+        check = self._seen.check
+        missed = self._runner.check_all(check, [(c.program, {}) for c in candidates])
+        for candidate, wrong in zip(candidates, missed, strict=True):
+            candidate.wrong = Wrong(wrong, self._faults.get(candidate.program.id, ()))
+            candidate.value = 1 - len(wrong) / max(len(check), 1)
+            candidate.solved = not wrong and not candidate.bad
+
+
+class RewardTask:
+    """Write a reward program for a goal that agrees with the data, and to which something leads (φ2).
+
+    The value of a program is h of WorldCoder (arXiv 2402.12275): the number of data reproduced, and where φ1
+    holds that of the starts with a plan, divided by the number of data and starts. Starts count until a
+    rewarded end was seen.
+
+    transitions: the present transition program first, if it reproduces all data, and others that do. others:
+    the reward programs of other goals.
+    """
+
+    def __init__(
+        self,
+        goal: Goal,
+        seen: Experience,
+        runner: Runner,
+        prompter: Prompter,
+        faults: Faults,
+        origin: str,
+        *,
+        transitions: Callable[[], Sequence[Program]],
+        others: Callable[[], Mapping[Goal, Program]],
+        plan_nodes: int,
+    ) -> None:
+        self.goal = goal
+        self._seen = seen
+        self._runner = runner
+        self._prompter = prompter
+        self._faults = faults
+        self._origin = origin
+        self._transitions = transitions
+        self._others = others
+        self._plan_nodes = plan_nodes
+        self._plans: dict[tuple[str, str, State, int], Plan] = {}
+
+    @property
+    def similar(self) -> list[tuple[Goal, Program]]:
+        """Reward programs of other goals, that of the most similar one first."""
+        others = {goal: program for goal, program in self._others().items() if goal != self.goal}
+        goals = list(others)
+        return [(goals[i], others[goals[i]]) for i in nearest(self.goal, goals)[:SIMILAR]]
+
+    def ask(self, candidate: Candidate | None, remark: str) -> Messages:
+        if candidate is None:
+            return self._prompter.reward(self._seen, self.goal, self.similar, remark)
+        transition = self._transition_of(candidate)
+        lacks_a_way = candidate.plan is not None and candidate.start is not None and transition is not None
+        if candidate.wrong.missed or candidate.bad or not lacks_a_way:
+            return self._prompter.repair(self._seen, candidate.program, candidate.wrong, remark)
+        assert transition is not None and candidate.plan is not None and candidate.start is not None
+        programs = transition, candidate.program
+        return self._prompter.plan(self._seen, self.goal, programs, candidate.plan, candidate.start, remark)
+
+    def read(self, text: str, finish: str, candidate: Candidate | None) -> tuple[Candidate | None, str]:
+        old = None if candidate is None else candidate.program
+        reading = read_reply(text, "reward", finish=finish, old=None if old is None else old.source)
+        transition = None if candidate is None else self._new_transition(text, finish, candidate)
+        if reading.outcome.usable and reading.source is not None:
+            parent = None if old is None else old.id
+            program = Program(reading.source, "reward", self.goal, origin=self._origin, parent=parent)
+            return Candidate(program, transition=transition), reading.note
+        if old is not None and candidate is not None and transition not in (None, candidate.transition):
+            return Candidate(old, transition=transition), ""
+        return None, reading.note
+
+    def judge(self, candidates: Sequence[Candidate]) -> None:
+        found = self._runner.check_all(self._seen.check, [(None, {self.goal: c.program}) for c in candidates])
+        count, starts = len(self._seen.of_goal(self.goal)), self._seen.starts.get(self.goal, [])
+        for candidate, missed in zip(candidates, found, strict=True):
+            candidate.wrong = Wrong(missed, self._faults.get(candidate.program.id, ()))
+            candidate.plan = candidate.start = None
+            right = count - len(missed)
+            fits = not missed and not candidate.bad
+            if self.goal in self._seen.succeeded:
+                candidate.value = right / max(count, 1)
+                candidate.solved = fits
+                continue
+            ways = self._ways(candidate, starts) if fits and self._transitions() else 0
+            candidate.value = (right + ways) / max(count + len(starts), 1)
+            # without a transition program that fits nothing can be said of plans
+            candidate.solved = fits and (ways == len(starts) or not self._transitions())
+
+    # ── inside ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def _transition_of(self, candidate: Candidate) -> Program | None:
+        return candidate.transition or next(iter(self._transitions()), None)
+
+    def _new_transition(self, text: str, finish: str, candidate: Candidate) -> Program | None:
+        """The transition program of an answer that was asked for a way; the one there was, if it has none."""
+        present = self._transition_of(candidate)
+        if candidate.plan is None or present is None:
+            return candidate.transition
+        reading = read_reply(text, "transition", finish=finish, old=present.source)
+        if reading.outcome is not Outcome.CODE or reading.source is None:
+            return candidate.transition
+        return Program(reading.source, "transition", origin=self._origin, parent=present.id)
+
+    def _ways(self, candidate: Candidate, starts: Sequence[State]) -> int:
+        """From how many starts there is a plan; with the present transition program or another one that fits."""
+        own, best = candidate.transition, -1
+        if own is not None and self._runner.check(self._seen.check, own, stop_after=1):
+            own = candidate.transition = None  # it does not reproduce the data
+        for transition in self._transitions() if own is None else (own,):
+            plans = [(self._plan(transition, candidate.program, start), start) for start in starts]
+            ways = sum(plan.found for plan, _ in plans)
+            if ways > best:
+                best = ways
+                without = next(((plan, start) for plan, start in plans if not plan.found), (None, None))
+                candidate.plan, candidate.start = without
+                if transition is not next(iter(self._transitions())):
+                    candidate.transition = transition
+            if ways == len(starts):
+                break
+        return max(best, 0)
+
+    def _plan(self, transition: Program, reward: Program, start: State) -> Plan:
+        actions = tuple(self._seen.actions)
+        key = transition.id, reward.id, start, len(actions)
+        if key not in self._plans:
+            simulation = self._runner.simulation(transition, reward, start, actions)
+            self._plans[key] = simulation.plan(budget=Budget(nodes=self._plan_nodes))
+        return self._plans[key]
