@@ -10,6 +10,7 @@ TOP = 2.0
 """The interest of a step of which something is new."""
 _WAYS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 _PLAIN = (bool, str)
+_KEPT = 20_000
 
 Feature = tuple[object, ...]
 
@@ -20,28 +21,31 @@ class Novelty:
     """
 
     def __init__(self) -> None:
-        self._tried: set[Feature] = set()
-        self._known: dict[tuple[State, Action], float] = {}
+        self._tried: set[tuple[Action, Feature]] = set()
+        self._around: dict[State, list[Feature]] = {}
+        self._kinds = 0
 
     def observe(self, state: State, action: Action, moving: Set[str]) -> None:
         """An action was tried. moving: the kinds that can change."""
-        before = len(self._tried)
-        self._tried.update(features(state, action, moving))
-        if len(self._tried) != before:
-            self._known.clear()
+        self._tried.update((action, feature) for feature in self._features(state, moving))
 
     def interest(self, state: State, action: Action, moving: Set[str]) -> float:
         """`TOP` times the share of what is new about an action there; 0 for nothing."""
-        known = self._known.get((state, action))
-        if known is None:
-            found = set(features(state, action, moving))
-            known = TOP * len(found - self._tried) / max(len(found), 1)
-            self._known[state, action] = known
-        return known
+        found = self._features(state, moving)
+        return TOP * sum((action, f) not in self._tried for f in found) / max(len(found), 1)
+
+    def _features(self, state: State, moving: Set[str]) -> list[Feature]:
+        if len(moving) != self._kinds or len(self._around) > _KEPT:
+            self._around.clear()
+            self._kinds = len(moving)
+        found = self._around.get(state)
+        if found is None:
+            found = self._around[state] = list(dict.fromkeys(features(state, moving)))
+        return found
 
 
-def features(state: State, action: Action, moving: Set[str]) -> Iterator[Feature]:
-    """What an action meets in a state."""
+def features(state: State, moving: Set[str]) -> Iterator[Feature]:
+    """What an action can meet in a state."""
     places: dict[tuple[int, int], list[str]] = {}
     for o in state:
         place = _place(o)
@@ -50,16 +54,15 @@ def features(state: State, action: Action, moving: Set[str]) -> Iterator[Feature
     for o in state:
         if o.kind not in moving:
             continue
-        look = action, _look(o)
-        place = _place(o)
+        look, place = _look(o), _place(o)
         if place is None:
-            yield look
+            yield (look,)
             continue
         x, y = place
-        yield (*look, "here", tuple(sorted(places[place])))
+        yield look, "here", tuple(sorted(places[place]))
         for dx, dy in _WAYS:
             near, far = (tuple(sorted(places.get((x + n * dx, y + n * dy), ()))) for n in (1, 2))
-            yield (*look, dx, dy, near, far)
+            yield look, dx, dy, near, far
 
 
 def _place(o: Obj) -> tuple[int, int] | None:

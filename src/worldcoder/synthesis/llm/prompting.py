@@ -43,18 +43,21 @@ class Prompter:
 
     tokens: how many a prompt may have, estimated from above (`worldcoder.llm.tokens`). Steps are shown as far as
     they fit; a template or a program that is longer than that alone is sent without any.
-    hints: something more that is known of the dynamics, in words; empty for nothing.
+    hints: something more that is known of the dynamics, in words; empty for nothing. first: the steps that a
+    request for a first transition program shows before others.
     """
 
     def __init__(self, templates: Templates, tokens: int) -> None:
         self._templates = templates
         self._tokens = tokens
         self.hints = ""
+        self.first: Sequence[int] = ()
 
     def transition(self, seen: Experience, remark: str) -> Messages:
         """A first transition program."""
         values = {"actions": _actions(seen), "hints": self.hints, "remark": remark}
-        return self._letter("transition", values, seen, self._right(seen, range(len(seen.check))))
+        first = self._right(seen, self.first)[:MOST_WRONG]
+        return self._letter("transition", values, seen, first + self._right(seen, range(len(seen.check))))
 
     def reward(
         self, seen: Experience, goal: Goal, others: Sequence[tuple[Goal, Program]], remark: str

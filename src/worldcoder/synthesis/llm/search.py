@@ -119,6 +119,7 @@ class Search:
 
     best: the program that reproduces most; another one takes its place only if it reproduces more. out: the
     limit of the whole run that was reached, if one was. calls: texts asked for, in all problems together.
+    improve: what may make something better of the best program without asking anybody.
     """
 
     def __init__(self, task: Task, asker: Asker, writing: Writing, rng: random.Random) -> None:
@@ -135,6 +136,8 @@ class Search:
         self.out: Limited | None = None
         self.calls = 0
         self.spent_on_problem = 0
+        self.improve: Callable[[Candidate], Program | None] | None = None
+        self._improved: set[tuple[str, int]] = set()
         self.bandit = self._new_bandit()
 
     @property
@@ -187,15 +190,29 @@ class Search:
         if not self.solved and (self._was_solved or 0 < self._given_up_at <= data / MORE):
             self._new_problem()
         self._was_solved = self.solved
-        if first is not None and self.spent_on_problem == 0 and not (self.solved or self.exhausted):
-            self._round(min(first, self._writing.max_calls))
-        while not (self.solved or self.exhausted):
-            self._round(min(self._writing.in_flight, self._writing.max_calls - self.spent_on_problem))
+        while not self.solved:
+            if self._improve(data):
+                continue
+            if self.exhausted:
+                break
+            size = self._writing.in_flight if first is None or self.spent_on_problem else first
+            self._round(min(size, self._writing.max_calls - self.spent_on_problem))
         self._was_solved = self.solved
         if self.exhausted and not self._given_up_at:
             self._given_up_at = data
 
     # ── inside ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def _improve(self, data: int) -> bool:
+        """Try once for each program and amount of data whether it can be improved; whether it was."""
+        best = self.best
+        if self.improve is None or best is None or (best.key, data) in self._improved:
+            return False
+        self._improved.add((best.key, data))
+        better = self.improve(best)
+        if better is not None:
+            self.offer(better)
+        return self.best is not best
 
     def _new_bandit(self) -> Bandit:
         make = self._writing.bandit or rex

@@ -143,6 +143,20 @@ class LanguageModelSynthesizer:
                 self.transitions.prefer(self.transitions.offer(search.best.transition))
         return search
 
+    def offered_reward(self, goal: Goal, program: Program) -> Candidate:
+        """A reward program from elsewhere, judged by the data; from now on one of those that may be refined."""
+        search = self._search_of(goal)
+        known = search.offer(program)
+        self._tasks[goal].judge([known])
+        return known
+
+    def has_way(self, goal: Goal, reward: Program) -> bool:
+        """Whether from every start of a goal the best transition program leads to a reward (φ2)."""
+        best = self.transitions.best
+        self._search_of(goal)
+        task, starts = self._tasks[goal], self.seen.starts.get(goal, ())
+        return best is not None and all(task.plan(best.program, reward, start).found for start in starts)
+
     def _search_of(self, goal: Goal) -> Search:
         if goal not in self.rewards:
             self._tasks[goal] = task = RewardTask(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from worldcoder.planning import Budget, Plan
-from worldcoder.programs import Program, Runner
+from worldcoder.programs import Check, Mismatch, Program, Runner
 from worldcoder.synthesis.llm.experience import Experience
 from worldcoder.synthesis.llm.prompting import Messages, Prompter, Wrong
 from worldcoder.synthesis.llm.reading import Outcome, read_reply
@@ -16,6 +16,8 @@ from worldcoder.world.values import Goal, State
 
 Faults = Mapping[str, Sequence[Counterexample]]
 """How programs failed where no step of the data shows it, by program."""
+
+Programs = tuple[Program | None, Mapping[Goal, Program]]
 
 SIMILAR = 3
 """Reward programs of other goals that are shown."""
@@ -49,7 +51,7 @@ class TransitionTask:
 
     def judge(self, candidates: Sequence[Candidate]) -> None:
         check = self._seen.check
-        missed = self._runner.check_all(check, [(c.program, {}) for c in candidates])
+        missed = _check(self._runner, check, [(c.program, {}) for c in candidates])
         for candidate, wrong in zip(candidates, missed, strict=True):
             candidate.wrong = Wrong(wrong, self._faults.get(candidate.program.id, ()))
             candidate.value = 1 - len(wrong) / max(len(check), 1)
@@ -138,6 +140,15 @@ class RewardTask:
             # without a transition program that fits nothing can be said of plans
             candidate.solved = fits and (ways == len(starts) or not self._transitions())
 
+    def plan(self, transition: Program, reward: Program, start: State) -> Plan:
+        """A search for a way by these programs; the same one is made once."""
+        actions = tuple(self._seen.actions)
+        key = transition.id, reward.id, start, len(actions)
+        if key not in self._plans:
+            simulation = self._runner.simulation(transition, reward, start, actions)
+            self._plans[key] = simulation.plan(budget=Budget(nodes=self._plan_nodes))
+        return self._plans[key]
+
     # ── inside ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _transition_of(self, candidate: Candidate) -> Program | None:
@@ -159,7 +170,7 @@ class RewardTask:
         if own is not None and self._runner.check(self._seen.check, own, stop_after=1):
             own = candidate.transition = None  # it does not reproduce the data
         for transition in self._transitions() if own is None else (own,):
-            plans = [(self._plan(transition, candidate.program, start), start) for start in starts]
+            plans = [(self.plan(transition, candidate.program, start), start) for start in starts]
             ways = sum(plan.found for plan, _ in plans)
             if ways > best:
                 best = ways
@@ -171,10 +182,9 @@ class RewardTask:
                 break
         return max(best, 0)
 
-    def _plan(self, transition: Program, reward: Program, start: State) -> Plan:
-        actions = tuple(self._seen.actions)
-        key = transition.id, reward.id, start, len(actions)
-        if key not in self._plans:
-            simulation = self._runner.simulation(transition, reward, start, actions)
-            self._plans[key] = simulation.plan(budget=Budget(nodes=self._plan_nodes))
-        return self._plans[key]
+
+def _check(runner: Runner, check: Check, programs: Sequence[Programs]) -> list[list[Mismatch]]:
+    """What each does not reproduce; several are run at once."""
+    if len(programs) == 1:
+        return [runner.check(check, *programs[0])]
+    return runner.check_all(check, programs)
