@@ -67,7 +67,7 @@ def read_reply(text: str, kind: Kind, *, finish: str = "stop", old: str | None =
     if len(text) > MOST:
         note = f"Your reply had {len(text):,} characters; a program has a few thousand."
         return Reading(Outcome.TOO_LONG, note=note)
-    said, unfinished = _without_thoughts(text)
+    said, unfinished = _without_thoughts(text.replace("\ufeff", ""))
     blocks = _blocks(said)
     if finish == "refusal" or (not any(b.fenced for b in blocks) and _REFUSAL.search(said) is not None):
         return Reading(
@@ -142,7 +142,7 @@ def _read_block(block: _Block, blocks: Sequence[_Block], kind: Kind, cut: bool) 
     elif not module.takes(kind, PARAMETERS[kind]):
         note = f"Your function {kind} takes other arguments; it has to be {_signature(kind)}."
         return Reading(Outcome.WRONG_PARAMETERS, note=note)
-    elif (cut or not block.closed) and _ends_inside(block.text, module, name):
+    elif (cut or not block.closed) and module.text == block.text and _ends_inside(block.text, module, name):
         return Reading(Outcome.CUT_OFF, note=_CUT_NOTE)
     others = [m for b in blocks if b is not block and (m := parse(b.text)[0]) is not None]
     source = trimmed(module, name, others)

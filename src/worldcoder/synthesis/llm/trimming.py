@@ -76,7 +76,7 @@ def parse(text: str) -> tuple[Module | None, str]:
 
 
 def _attempts(text: str) -> Iterator[str]:
-    text = text.replace("\r\n", "\n").replace("\u00a0", " ").lstrip("\ufeff")
+    text = text.replace("\r\n", "\n").replace("\u00a0", " ")
     yield text
     flush = textwrap.dedent(text).strip("\n")
     if flush != text:

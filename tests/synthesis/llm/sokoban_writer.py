@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 
-from letters import Letter, Place, ShownStep, read_letter
+from sokoban_letters import Letter, Place, ShownStep, read_letter
 
 Things = dict[str, list[Place]]
 UPWARDS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
