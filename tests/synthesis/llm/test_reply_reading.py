@@ -18,6 +18,10 @@ def transition(state, action):
     snail.x, snail.y = snail.x + dx, snail.y + dy
     return state
 """
+STUB = "def transition(state, action):\n    return state\n"
+PROMPTED = "\n".join(
+    f"{'...' if line[:1] in ('', ' ') else '>>>'} {line}".rstrip() for line in CODE.splitlines()
+)
 REWARD = """def reward(state, action, next_state):
     return 0.0, False
 """
@@ -55,16 +59,16 @@ AS_WRITTEN = {
     "demonstration at the end": f"```python\n{DEMO}```",
     "tabs": f"```python\n{TABBED}```",
     "tabs and spaces": f"```python\n{MIXED}```",
-    "thoughts before": f"<think>\nMaybe ```python\ndef transition(state, action):\n    pass\n```?\n</think>\n```python\n{CODE}```",
+    "thoughts before": f"<think>\nMaybe\n```python\n{STUB}```\n?\n</think>\n```python\n{CODE}```",
     "thoughts whose begin is missing": f"Maybe it moves.\n</think>\n```python\n{CODE}```",
-    "an older version first": "```python\ndef transition(state, action):\n    return state\n```\nBetter:\n" + f"```python\n{CODE}```",
+    "an older version first": f"```python\n{STUB}```\nBetter:\n```python\n{CODE}```",
     "a command after": f"```python\n{CODE}```\nRun it:\n```bash\npython model.py\n```",
     "an example after": f"```python\n{CODE}```\nFor example:\n```python\nprint(1)\n```",
     "a broken block after": f"```python\n{CODE}```\nand\n```python\ndef reward(state\n```",
     "constants apart": f"```python\n{CODE.splitlines()[0]}\n```\nand\n```python\n{CODE.split(chr(10), 3)[3]}```",
     "things that nobody needs": f"```python\nimport sys\nDEBUG = True\n{CODE}\n\ndef unused():\n    return 1\n```",
     "a byte order mark": f"\ufeff```python\n\ufeff{CODE}```",
-    "an interpreter's prompt": "```\n" + "\n".join((">>> " if i == 0 else "... ") + line for i, line in enumerate(CODE.split("\n\n\n")[1].splitlines())) + f"\n```\n```python\n{CODE}```",
+    "an interpreter's prompt": f"```\n{PROMPTED}\n```",
 }  # fmt: skip
 
 
@@ -78,7 +82,12 @@ def test_the_program_is_found_whatever_is_around_it(name: str) -> None:
 
 OTHERWISE = {
     "nothing": ("", "stop", Outcome.NO_CODE, "no Python code"),
-    "only prose": ("The snail should look first, I think.", "stop", Outcome.NO_CODE, "transition(state, action)"),
+    "only prose": (
+        "The snail should look first, I think.",
+        "stop",
+        Outcome.NO_CODE,
+        "transition(state, action)",
+    ),
     "a question": ("What does `east` do?", "stop", Outcome.NO_CODE, ""),
     "a refusal": ("I'm sorry, but I can't help with that.", "stop", Outcome.REFUSED, "declined"),
     "a refusal, as the server says": ("", "refusal", Outcome.REFUSED, ""),
@@ -88,31 +97,72 @@ OTHERWISE = {
     "cut in the function": (f"```python\n{CODE[:150]}", "length", Outcome.CUT_OFF, "shorter"),
     "cut in a line": (f"```python\n{CODE[:-20]}", "length", Outcome.CUT_OFF, ""),
     "cut after a whole line": (
-        "```python\ndef transition(state, action):\n    snail = state.one('Snail')\n", "length", Outcome.CUT_OFF, "",
+        "```python\ndef transition(state, action):\n    snail = state.one('Snail')\n",
+        "length",
+        Outcome.CUT_OFF,
+        "",
     ),
     "cut with no mark": (CODE[:120], "length", Outcome.CUT_OFF, ""),
     "cut in the demonstration": (f"```python\n{CODE}\nstate = make(\n    1,", "length", Outcome.CODE, ""),
-    "no Python": ("```python\ndef transition(state, action)\n    return state\n```", "stop", Outcome.NOT_PYTHON, "line 1"),
-    "another language": ("```javascript\nfunction transition(s, a) { return s; }\n```", "stop", Outcome.NOT_PYTHON, ""),
-    "another name": (f"```python\n{CODE.replace('def transition', 'def step')}```", "stop", Outcome.RENAMED, "step"),
+    "no Python": (
+        "```python\ndef transition(state, action)\n    return state\n```",
+        "stop",
+        Outcome.NOT_PYTHON,
+        "line 1",
+    ),
+    "another language": (
+        "```javascript\nfunction transition(s, a) { return s; }\n```",
+        "stop",
+        Outcome.NOT_PYTHON,
+        "",
+    ),
+    "another name": (
+        f"```python\n{CODE.replace('def transition', 'def step')}```",
+        "stop",
+        Outcome.RENAMED,
+        "step",
+    ),
     "a method": (
         "```python\nclass World:\n    def transition(self, state, action):\n        return state\n```",
-        "stop", Outcome.NO_FUNCTION, "defines no function",
+        "stop",
+        Outcome.NO_FUNCTION,
+        "defines no function",
     ),
     "the wrong function": (f"```python\n{REWARD}```", "stop", Outcome.NO_FUNCTION, ""),
     "two that could be meant": (
-        "```python\ndef one(a, b):\n    return a\n\n\ndef two(a, b):\n    return b\n```", "stop", Outcome.NO_FUNCTION, "",
+        "```python\ndef one(a, b):\n    return a\n\n\ndef two(a, b):\n    return b\n```",
+        "stop",
+        Outcome.NO_FUNCTION,
+        "",
     ),
     "other parameters": (
-        "```python\ndef transition(state):\n    return state\n```", "stop", Outcome.WRONG_PARAMETERS, "transition(state, action)",
+        "```python\ndef transition(state):\n    return state\n```",
+        "stop",
+        Outcome.WRONG_PARAMETERS,
+        "transition(state, action)",
     ),
-    "asynchronous": ("```python\nasync def transition(s, a):\n    return s\n```", "stop", Outcome.WRONG_PARAMETERS, ""),
+    "asynchronous": (
+        "```python\nasync def transition(s, a):\n    return s\n```",
+        "stop",
+        Outcome.WRONG_PARAMETERS,
+        "",
+    ),
     "too long": ("x" * 300_000, "stop", Outcome.TOO_LONG, "300,000"),
-    "too deep": ("```python\ntransition = " + "(" * 3000 + ")" * 3000 + "\n```", "stop", Outcome.NOT_PYTHON, ""),
+    "too deep": (
+        "```python\ntransition = " + "(" * 3000 + ")" * 3000 + "\n```",
+        "stop",
+        Outcome.NOT_PYTHON,
+        "",
+    ),
     "null bytes": ("```python\ndef transition(s, a):\n    return '\0'\n```", "stop", Outcome.NOT_PYTHON, ""),
     "a lambda": ("```python\ntransition = lambda s, a: s\n```", "stop", Outcome.CODE, ""),
-    "more parameters, with values": ("```python\ndef transition(s, a, k=1):\n    return s\n```", "stop", Outcome.CODE, ""),
-}  # fmt: skip
+    "more parameters, with values": (
+        "```python\ndef transition(s, a, k=1):\n    return s\n```",
+        "stop",
+        Outcome.CODE,
+        "",
+    ),
+}
 
 
 @pytest.mark.parametrize("name", OTHERWISE)
@@ -207,5 +257,8 @@ transition(None, None)
 
 
 def test_nothing_of_a_reply_is_run() -> None:
-    text = "```python\nraise SystemExit\n\n\ndef transition(state, action):\n    return state\n\n\nimport os; os.abort()\n```"
+    end = "import os; os.abort()"
+    text = (
+        f"```python\nraise SystemExit\n\n\ndef transition(state, action):\n    return state\n\n\n{end}\n```"
+    )
     assert read_reply(text, "transition").outcome is Outcome.CODE

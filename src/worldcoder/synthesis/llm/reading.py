@@ -118,6 +118,7 @@ def _best(readings: Sequence[Reading]) -> Reading | None:
 def _read_block(block: _Block, blocks: Sequence[_Block], kind: Kind, cut: bool) -> Reading | None:
     """What one block says; None where it is no code at all."""
     module, problem = parse(block.text)
+    ended = module is None  # if there is a program all the same, something follows it that is cut off
     defines = (
         re.search(rf"^[ \t]*(?:async\s+)?def\s+{kind}\b|^{kind}\s*=", block.text, re.MULTILINE) is not None
     )
@@ -142,7 +143,7 @@ def _read_block(block: _Block, blocks: Sequence[_Block], kind: Kind, cut: bool) 
     elif not module.takes(kind, PARAMETERS[kind]):
         note = f"Your function {kind} takes other arguments; it has to be {_signature(kind)}."
         return Reading(Outcome.WRONG_PARAMETERS, note=note)
-    elif (cut or not block.closed) and module.text == block.text and _ends_inside(block.text, module, name):
+    elif (cut or not block.closed) and not ended and _ends_inside(block.text, module, name):
         return Reading(Outcome.CUT_OFF, note=_CUT_NOTE)
     others = [m for b in blocks if b is not block and (m := parse(b.text)[0]) is not None]
     source = trimmed(module, name, others)
