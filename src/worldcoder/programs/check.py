@@ -21,7 +21,8 @@ class Mismatch:
 
     index: of the transition. what: which part differs first, or how the program failed (`error` then says
     more). predicted, observed: two states, two rewards or two bools; None where a program failed; where it is
-    "impure", what it said first and later.
+    "impure", what it said first and later. seen: False where the program was not run any more, as it had failed
+    too often elsewhere; then `what` is how.
     """
 
     index: int
@@ -29,6 +30,7 @@ class Mismatch:
     predicted: State | float | bool | None
     observed: State | float | bool | None
     error: str | None = None
+    seen: bool = True
 
 
 @dataclass(frozen=True, slots=True)

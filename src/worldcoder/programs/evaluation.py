@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from worldcoder.programs.check import Check
@@ -73,7 +74,8 @@ class Evaluation:
                 self._ask(missing)
                 left = [i for i in missing if not self._known(i)]
                 if len(left) == len(missing) and len(self._broken) == broken:
-                    self._give_up(left, Failed("garbage", "it was not run: the worker left it out"))
+                    unanswered = Failed("garbage", "the worker left it out of its answer")
+                    self._give_up(left, unanswered)
                 missing = left if len(self._broken) > broken or len(left) < len(missing) else []
             except WorkerFailed as failed:
                 chances -= 1
@@ -115,7 +117,8 @@ class Evaluation:
                 self._unloadable(numbers, *reply.unloadable)
             elif reply.failed is not None:
                 left = [i for i in numbers if not self._known(i)]
-                self._give_up(left, reply.failed)
+                self._give_up([i for i in left if i == reply.position], reply.failed)
+                self._give_up([i for i in left if i != reply.position], replace(reply.failed, seen=False))
 
         self._workers.ask(
             "check",
@@ -135,14 +138,14 @@ class Evaluation:
     def _note(self, session: Session, result: Sequence[Any], asked: Collection[int]) -> None:
         for at in range(0, len(result) - 2, 3):
             i, outcome, verdict = result[at : at + 3]
-            if i not in asked:
+            if type(i) is not int or i not in asked:
                 raise session.garbage("it answered what it was not asked")
             if self._transition is not None:
-                self._outcomes[i] = session.outcome(outcome)
+                self._outcomes.setdefault(i, session.outcome(outcome))  # what was said first stays
             gained = session.verdict(verdict)
             goal = self._goal(i)
             if gained is not None and goal in self.verdicts:
-                self.verdicts[goal][i] = gained
+                self.verdicts[goal].setdefault(i, gained)
 
     def _give_up(self, numbers: Sequence[int], failed: Failed) -> None:
         """What is not known of these situations failed, or so it is taken."""
@@ -185,7 +188,7 @@ class Evaluation:
         left = [i for i in missing if not self._known(i)]
         if chances <= 0 and left:
             unseen = f"it was not run: the program failed {CHANCES} times before ({failed.detail})"
-            self._give_up(left, Failed(failed_by(failed).failing, unseen))
+            self._give_up(left, Failed(failed_by(failed).failing, unseen, seen=False))
             return []
         return left
 

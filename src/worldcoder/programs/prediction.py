@@ -19,7 +19,8 @@ FAILING: tuple[str, ...] = get_args(Failing)
 class Prediction:
     """What a model says an action leads to.
 
-    state: None when the program failed; `error` then says how, and `failing` in one word.
+    state: None when the program failed; `error` then says how, and `failing` in one word. Where `failing` is None
+    as well, the program was not run any more, as it had failed too often in other steps.
     """
 
     state: State | None

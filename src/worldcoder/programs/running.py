@@ -12,9 +12,10 @@ import os
 import weakref
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
-from worldcoder.errors import ProgramError
+from worldcoder.errors import ProgramError, ValueFormError
 from worldcoder.programs.check import Check, Mismatch
 from worldcoder.programs.evaluation import Evaluation
 from worldcoder.programs.prediction import Actions
@@ -127,8 +128,7 @@ class Runner:
         wrong: list[Mismatch] = []
         for index, case in enumerate(check.case_of):
             if case in found:
-                m = found[case]
-                wrong.append(Mismatch(index, m.what, m.predicted, m.observed, m.error))
+                wrong.append(replace(found[case], index=index))
                 if len(wrong) == stop_after:
                     break
         return wrong
@@ -173,7 +173,10 @@ class Runner:
             part = one[0] == other[0]
             return Mismatch(index, "impure", one[part], other[part], rule)
         before = check.transitions[index].state
-        first, later = (state_after(self._workers.book, before, s) for s in (one, other))
+        try:
+            first, later = (state_after(self._workers.book, before, s) for s in (one, other))
+        except ValueFormError as error:
+            return Mismatch(index, "garbage", None, None, f"what it answered is no state: {error}")
         return None if first == later else Mismatch(index, "impure", first, later, rule)
 
     def _by_case(

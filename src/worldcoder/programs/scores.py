@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
+from worldcoder.errors import ValueFormError
 from worldcoder.programs.book import Book
 from worldcoder.programs.check import TOLERANCE, Case, Check, Mismatch
 from worldcoder.programs.session import Failed, Outcome, Verdict, state_after
@@ -51,15 +52,18 @@ class Scores:
         if outcomes is not None:
             said = outcomes[case.input]
             if isinstance(said, Failed):
-                return Mismatch(number, said.failing, None, None, said.error)
+                return Mismatch(number, said.failing, None, None, said.error, said.seen)
             if said != self._change(number, case):
-                state = state_after(self.book, recorded.state, said)
+                try:
+                    state = state_after(self.book, recorded.state, said)
+                except ValueFormError as error:
+                    return Mismatch(number, "garbage", None, None, f"what it answered is no state: {error}")
                 if state != recorded.next_state:
                     return Mismatch(number, "state", state, recorded.next_state)
         if verdicts is not None:
             verdict = verdicts[number if outcomes is None else case.input]
             if isinstance(verdict, Failed):
-                return Mismatch(number, verdict.failing, None, None, verdict.error)
+                return Mismatch(number, verdict.failing, None, None, verdict.error, verdict.seen)
             gained, done = verdict
             if gained != recorded.reward and abs(gained - recorded.reward) > TOLERANCE:
                 return Mismatch(number, "reward", gained, recorded.reward)

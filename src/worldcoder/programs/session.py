@@ -26,10 +26,11 @@ _LONGEST = 1000  # characters of an error's text
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """How a program failed in one call."""
+    """How a program failed in one call. seen: False where it was not even called, after it had failed too often."""
 
     failing: Failing
     error: str
+    seen: bool = True
 
 
 def failed_by(error: WorkerFailed) -> Failed:

@@ -238,7 +238,8 @@ class Simulation:
         found: list[Prediction] = []
         while len(found) < len(steps):
             if self._chances <= 0:
-                unseen = Failed("error", f"it was not run: the program failed badly {_CHANCES} times before")
+                text = f"it was not run: the program failed badly {_CHANCES} times before"
+                unseen = Failed("error", text, seen=False)
                 return found + [_no_step(unseen)] * (len(steps) - len(found))
             found += self._predict(steps[len(found) : len(found) + _BATCH])
         return found
@@ -256,7 +257,10 @@ class Simulation:
             found = [session.prediction(steps[i][0], *pair) for i, pair in enumerate(pairs)]
             if problem is None and len(found) < len(steps):
                 raise session.garbage("it left steps out")
-            return found + [_no_step(problem) for _ in steps[len(found) :] if problem is not None]
+            if problem is not None and len(found) < len(steps):
+                found.append(_no_step(problem))
+                found += [_no_step(replace(problem, seen=False))] * (len(steps) - len(found))
+            return found
 
         try:
             return self._ask("steps", read, base=base, steps=wire)
@@ -287,7 +291,7 @@ def _unknown(search: str, fault: Fault) -> Plan:
 
 
 def _no_step(failed: Failed) -> Prediction:
-    return Prediction(None, 0.0, False, failed.error, failed.failing)
+    return Prediction(None, 0.0, False, failed.error, failed.failing if failed.seen else None)
 
 
 def _pairs(session: Session, result: Sequence[Any], most: int) -> list[tuple[Any, Any]]:

@@ -295,6 +295,9 @@ class _Exchange:
         self._heard = monotonic()
         return result
 
+    def _late(self) -> Misread:
+        return Misread(Failure.TIMEOUT, f"it had no answer after {self._seconds:g} seconds")
+
     def _left(self) -> float | None:
         if not self._worker._timed:
             return None
@@ -320,6 +323,8 @@ class _Exchange:
     def _next(self) -> list[Any]:
         """The next frame, by the time there is."""
         reader = self._reader
+        if self._worker._timed and monotonic() >= self._until:  # however much it has to say
+            raise self._late()
         while (frame := reader.next()) is None:
             left = self._left()
             data = self._read(left)
@@ -329,7 +334,7 @@ class _Exchange:
                 self._worker._died()
             elif left is not None and left <= 0.0:
                 if monotonic() >= self._until:
-                    raise Misread(Failure.TIMEOUT, f"it had no answer after {self._seconds:g} seconds")
+                    raise self._late()
                 raise Misread(Failure.TIMEOUT, f"it gave no sign of life for {self._silence:g} seconds")
         self._heard = monotonic()
         return frame
