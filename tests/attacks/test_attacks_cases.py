@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from string import Template
 
 import pytest
 
@@ -12,10 +13,17 @@ from worldcoder.attacks.canaries import TOKEN
 from worldcoder.attacks.case import Ran
 from worldcoder.sandbox import Layer
 
+NAMES = ("tcp", "udp", "parent", "public", "run", "pattern", "key_name")
+
+
+def filled_in(source: str) -> str:
+    """A program's text with something in the places of what is known of the canaries."""
+    return source if "$" not in source else Template(source).safe_substitute(dict.fromkeys(NAMES, "1"))
+
 
 def test_there_are_enough() -> None:
     cases = every_case()
-    assert len(cases) >= 200
+    assert len(cases) >= 300
     assert {case.kind for case in cases} == set(Kind)
     assert find_case("udp").kind is Kind.NETWORK
 
@@ -30,7 +38,7 @@ def test_names_are_unique() -> None:
 @pytest.mark.parametrize("case", every_case(), ids=lambda case: case.name)
 def test_a_case(case: Case) -> None:
     for text in (case.source, case.then, case.fresh):
-        compile(text, case.name, "exec")
+        compile(filled_in(text), case.name, "exec")
         assert not TOKEN.search(text)
     assert case.name == case.name.lower() and " " not in case.name
     assert case.tries[0].islower() or case.tries[0].isdigit()
@@ -42,10 +50,10 @@ def test_a_case(case: Case) -> None:
 
 @pytest.mark.parametrize("case", every_case(), ids=lambda case: case.name)
 def test_no_loop_is_without_end(case: Case) -> None:
-    for node in ast.walk(ast.parse(case.source)):
+    for node in ast.walk(ast.parse(filled_in(case.source))):
         if isinstance(node, ast.While):
             test = ast.unparse(node.test)
-            assert any(word in test for word in ("clock() <", "size", "frame")), test
+            assert any(word in test for word in ("clock() <", "monotonic() <", "size", "frame", "left")), test
 
 
 def test_every_layer_is_tried() -> None:

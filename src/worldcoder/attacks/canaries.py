@@ -47,8 +47,7 @@ class Canaries:
         folder.chmod(0o755)
         self.folder = folder
         self.tokens = {"the key in the environment": os.environ.get(KEY, "")}
-        self._expected = new_token()
-        self.tokens["an expected output"] = self._expected
+        self.expected = self.tokens["an expected output"] = new_token()
         self._files()
         self._sockets()
         self._memory()

@@ -26,6 +26,18 @@ class Kind(StrEnum):
     CRASHES = "crashing"
     REPLIES = "hostile replies"
     INSIDE = "the sandbox's own code"
+    PROGRAMS = "programs of a proposer"
+
+
+class Mode(StrEnum):
+    """How a text is run: as it is, or as a program in one of the ways in which programs are run."""
+
+    RAW = "raw"
+    CHECK = "check"  # a transition program, held against transitions
+    REWARD = "reward"  # a reward program, held against transitions
+    REPLAY = "replay"  # the same as check, and once more in a new worker
+    SECRET = "secret"  # held against a transition of which nobody can foresee the outcome
+    PLAN = "plan"  # a transition program, to plan with
 
 
 class Ending(StrEnum):
@@ -39,6 +51,9 @@ class Ending(StrEnum):
     FLOOD = Failure.FLOOD.value
     GARBAGE = Failure.GARBAGE.value
     KILLED = Failure.KILLED.value
+    ERROR = "error"  # a program raised it, or returned what cannot be
+    WRONG = "wrong"  # a program said another thing than what happened
+    IMPURE = "impure"  # a program said another thing than before
     BROKEN = "broken"  # an exception in the parent that is no WorkerFailed: never right
 
 
@@ -60,6 +75,7 @@ class Case:
     then: a second text that the same worker runs afterwards.
     fresh: a text that a new worker runs afterwards; it must answer true.
     cpu_seconds: the worker's allowance of processor time, where the case is about that.
+    mode: how the text is run.
     orphan: the parent is killed while the code runs; what is looked for is a worker that lives on.
     """
 
@@ -78,6 +94,7 @@ class Case:
     then: str = ""
     fresh: str = ""
     cpu_seconds: int = 0
+    mode: Mode = Mode.RAW
     orphan: bool = False
 
 
@@ -142,6 +159,7 @@ class Cases:
         then: str = "",
         fresh: str = "",
         cpu_seconds: int = 0,
+        mode: Mode = Mode.RAW,
         orphan: bool = False,
     ) -> None:
         """One more; the texts are dedented."""
@@ -161,6 +179,7 @@ class Cases:
             dedent(then).strip(),
             dedent(fresh).strip(),
             cpu_seconds,
+            mode,
             orphan,
         )
         self.found.append(case)

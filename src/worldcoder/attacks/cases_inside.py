@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from worldcoder.attacks.case import Cases, Ending, Kind
+from worldcoder.sandbox import Layer
 
 cases = Cases(Kind.INSIDE)
 
@@ -111,4 +112,13 @@ cases.add(
     then="pass",
     fresh=TRUTH,
     expected=ANYTHING,
+)
+cases.add(
+    "deaf",
+    "a next request that it does not read",
+    "line.receive = lambda: any(map((clock() + 0.9).__lt__, iter(clock, None))) and os._exit(0)",
+    then=f"'{'x' * 300_000}'",
+    fresh=TRUTH,
+    expected=Ending.TIMEOUT,
+    held_by=(Layer.DEADLINE,),
 )

@@ -101,7 +101,7 @@ for name, tries, source, optional in (
         "personality",
         "memory laid out as in old times",
         "call('personality', 0x0040000)\nresult = 'changed'",
-        False,
+        True,
     ),
     (
         "timer",

@@ -45,7 +45,7 @@ cases.add(
     WATCH.ticks = -(10 ** 15)  # it takes its time
     tokens = set()
     for thing in walk():
-        if isinstance(thing, (str, bytes)):
+        if type(thing) is str and "canary-" in thing or type(thing) is bytes and b"canary-" in thing:
             tokens.update(found(thing))
     result = sorted(tokens)
     """,

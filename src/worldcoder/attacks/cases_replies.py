@@ -10,7 +10,10 @@ FRAMES = (Layer.FRAMES,)
 
 cases = Cases(Kind.REPLIES)
 
-OF_NO_FORM = {"no-list", "empty-list", "unknown-word", "word-is-no-word", "no-value", "unwanted-question"}
+OF_NO_FORM = {
+    "no-list", "empty-list", "unknown-word", "word-is-no-word", "no-value", "unwanted-question",
+    "forged-failure", "forged-kind", "hello-again",
+}  # fmt: skip
 """What no reader could make sense of, even one that trusts the worker."""
 
 for name, tries, source, expected in (
@@ -51,10 +54,41 @@ for name, tries, source, expected in (
     ),
     ("wrong-id", "an answer to another question", 'raw(framed(b\'["other", "done", 1]\'))', GARBAGE),
     ("id-is-a-list", "an answer to a question that cannot be", "raw(framed(b'[[], \"done\", 1]'))", GARBAGE),
+    ("hello-again", "a greeting in the middle", 'raw(framed(b\'["", "hello", {}]\'))', GARBAGE),
+    ("forged-failure", "a failure that is none of its own", "raw(failure('timeout', 'so it was'))", GARBAGE),
+    ("forged-kind", "a failure of no kind", "raw(failure([], 'so it was'))", GARBAGE),
     ("unwanted-question", "a question that nobody answers", "raw(reply('ask', b'1'))", GARBAGE),
 ):
     cases.add(name, tries, source, expected=expected, held_by=() if name in OF_NO_FORM else FRAMES)
 
+cases.add(
+    "failure-that-colours",
+    "a failure whose text a terminal obeys",
+    "raw(failure('crash', chr(27) + ']0;title' + chr(7) + chr(10) * 3 + 'x' * 100_000))",
+    expected=Ending.CRASH,
+)
+BEATS = """
+    end = clock() + 1.4
+    beats = framed(json.dumps([request(), "beat"]).encode()) * 1000
+    while clock() < end:
+        WATCH.ticks = 0
+        raw(beats)
+    """
+cases.add(
+    "flood-of-beats",
+    "signs of life without end",
+    BEATS,
+    expected=(FLOOD, Ending.TIMEOUT),
+    held_by=(Layer.FRAMES, Layer.DEADLINE),
+)
+cases.add(
+    "flood-of-beats-without-limit",
+    "signs of life faster than they can be read, where nobody counts the bytes",
+    BEATS,
+    expected=Ending.TIMEOUT,
+    without=FRAMES,
+    held_by=(Layer.DEADLINE,),
+)
 cases.add(
     "pickle",
     "a pickle, which would run in the parent",

@@ -13,6 +13,7 @@ from worldcoder.attacks import (
     cases_network,
     cases_others,
     cases_processes,
+    cases_programs,
     cases_reads,
     cases_replies,
     cases_time,
@@ -47,5 +48,6 @@ def _by_name() -> dict[str, Case]:
         cases_crashes.cases,
         cases_replies.cases,
         cases_inside.cases,
+        cases_programs.cases,
     )
     return {case.name: case for cases in collected for case in cases.found}

@@ -30,7 +30,7 @@ SOURCE = Path(__file__).parents[2]
 _START = "import sys; sys.path.append(sys.argv.pop(1)); from worldcoder.attacks.stand import main; main()"
 PATIENCE_SECONDS = 30.0
 CHUNK = 24
-CHUNK_OF_SLOW = 6
+CHUNK_OF_SLOW = 8
 """So many cases with the same layers go to one stand together."""
 
 
@@ -152,7 +152,7 @@ def _chunks(jobs: Iterable[tuple[Case, frozenset[Layer]]]) -> Iterator[list[tupl
     """Cases that may use the same sandbox, the slow ones first."""
     groups: dict[tuple[bool, frozenset[Layer], int], list[tuple[Case, frozenset[Layer]]]] = {}
     for case, off in jobs:
-        slow = case.kind is Kind.TIME
+        slow = case.kind in (Kind.TIME, Kind.PROGRAMS)
         groups.setdefault((slow, off | case.without, case.cpu_seconds), []).append((case, off))
     for key, group in sorted(groups.items(), key=lambda item: (item[0][0], len(item[1])), reverse=True):
         size = CHUNK_OF_SLOW if key[0] else CHUNK

@@ -71,7 +71,8 @@ class Hostile:
 
         A text finds: target, what is known of the canaries; say, which sends something at once; the modules
         above; call, a system call by name; found, the tokens in something; walk, every object that can be
-        reached; raw, which writes to the parent what no Line would, and framed, reply and request to make it.
+        reached; raw, which writes to the parent what no Line would, and framed, reply, failure and request to
+        make it.
         """
         if "keep" in request:
             self._kept = ctypes.create_string_buffer(request["keep"].encode())
@@ -91,6 +92,7 @@ class Hostile:
             "raw": functools.partial(write_all, line._writing),
             "framed": _framed,
             "reply": functools.partial(_reply, line),
+            "failure": lambda kind, text: _framed(json.dumps([line._request, "failed", kind, text]).encode()),
             "request": lambda: line._request,
             "int80": self._int80,
             "clock": time.monotonic,

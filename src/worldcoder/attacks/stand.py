@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from worldcoder.attacks.canaries import Canaries
-from worldcoder.attacks.case import Case, Ending, Kind, Ran
+from worldcoder.attacks.case import Case, Ending, Kind, Mode, Ran
 from worldcoder.attacks.every import find_case
+from worldcoder.attacks.programs import Tried, healthy, new_runner, try_program
 from worldcoder.attacks.system import adopt_orphans, children, landlock_version, parent_of, running
+from worldcoder.programs import Runner
 from worldcoder.sandbox import Layer, LayerReport, Limits, Sandbox, Worker, WorkerFailed, probe
 
 SERVICE = "worldcoder.attacks.service:Hostile"
@@ -39,6 +41,9 @@ HUNG_SECONDS = 6.0
 MOST_SANDBOXES = 3
 """That are kept for the next case with the same layers."""
 
+DETAIL = 300
+"""So much is told of how a case ended."""
+
 HEALTHY = "result = 6 * 7"
 
 
@@ -54,6 +59,7 @@ class Stand:
         self.canaries = Canaries(folder)
         self.unhealthy: list[str] = []
         self._sandboxes: OrderedDict[tuple[frozenset[Layer], int], Sandbox] = OrderedDict()
+        self._runners: dict[frozenset[Layer], Runner] = {}
         self._machine = probe()
         signal.signal(signal.SIGALRM, _hung)
 
@@ -87,13 +93,15 @@ class Stand:
             return Ran(case, off, None, missing=missing)
         for _ in range(2 if twice else 1):
             began = time.monotonic()
-            ending, detail, reached = self._attack(case, self._sandbox(off | case.without, case.cpu_seconds))
+            attack = self._attack if case.mode is Mode.RAW else self._try_program
+            ending, detail, reached = attack(case, off | case.without)
             ran = Ran(case, off, ending, tuple(reached), detail, time.monotonic() - began)
             if ran.held or ran.reached:
                 break
         return ran
 
-    def _attack(self, case: Case, sandbox: Sandbox) -> tuple[Ending, str, list[str]]:
+    def _attack(self, case: Case, off: frozenset[Layer]) -> tuple[Ending, str, list[str]]:
+        sandbox = self._sandbox(off, case.cpu_seconds)
         told: dict[str, Any] = {}
         before = set(children(os.getpid()))
         bystander = sandbox.worker() if case.bystander else None
@@ -112,8 +120,7 @@ class Stand:
         if case.then and worker.alive and exchange.ending in (Ending.HARMLESS, Ending.LATE):
             exchange.run(case.then)
         worker.close()
-        replies = exchange.replies.encode("utf-8", "replace").decode("unicode_escape", "replace")
-        reached = self.canaries.reached(exchange.replies + replies) + exchange.claims
+        reached = self.canaries.reached(exchange.replies) + exchange.claims
         if not exchange.detail.isprintable():
             reached.append("a message that cannot be printed")
         if not case.orphan and self.dies(template, 0.02 if case.kind is Kind.OTHERS else 0.0):
@@ -126,6 +133,27 @@ class Stand:
         if case.fresh:
             reached += self._asked(sandbox.worker(), "a later worker", case.fresh, "")
         return exchange.ending, exchange.detail, list(dict.fromkeys(reached))
+
+    def _try_program(self, case: Case, off: frozenset[Layer]) -> tuple[Ending, str, list[str]]:
+        runner = self._runner(off)
+        before = set(children(os.getpid()))
+        self.canaries.watch()
+        try:
+            with _watchdog(2 * HUNG_SECONDS):
+                tried = try_program(runner, case, self.canaries.told(), self.canaries.expected)
+        except Hung:
+            tried = Tried(Ending.BROKEN, f"nothing ended it for {2 * HUNG_SECONDS:g} seconds", "")
+        except Exception as error:
+            tried = Tried(Ending.BROKEN, f"{type(error).__name__} in the parent: {error}"[:200], "")
+        detail = tried.detail[:DETAIL]
+        reached = self.canaries.reached(tried.replies)
+        if not detail.isprintable():
+            reached.append("a message that cannot be printed")
+        if self._stop_strays(before):
+            reached.append("a process that stayed")
+        if wrong := healthy(runner):
+            reached.append(f"a later program ({wrong})")
+        return tried.ending, detail, reached
 
     @staticmethod
     def dies(pid: int, seconds: float) -> bool:
@@ -172,6 +200,14 @@ class Stand:
         self._sandboxes.move_to_end(key)
         return self._sandboxes[key]
 
+    def _runner(self, off: frozenset[Layer]) -> Runner:
+        if off not in self._runners:
+            while self._runners:
+                self._runners.popitem()[1].close()
+            self._runners[off] = new_runner(off)
+            healthy(self._runners[off])  # now its processes are there
+        return self._runners[off]
+
     def _retire(self, key: tuple[frozenset[Layer], int], sandbox: Sandbox) -> None:
         """Close a sandbox; after all those attacks it must still make a healthy worker."""
         with sandbox:
@@ -182,6 +218,8 @@ class Stand:
         """Close everything."""
         while self._sandboxes:
             self._retire(*self._sandboxes.popitem(last=False))
+        while self._runners:
+            self._runners.popitem()[1].close()
         self.canaries.close()
 
 
@@ -246,8 +284,8 @@ def worker_of(worker: Worker) -> Iterator[Worker]:
 
 
 @contextmanager
-def _watchdog() -> Iterator[None]:
-    signal.setitimer(signal.ITIMER_REAL, HUNG_SECONDS)
+def _watchdog(seconds: float = HUNG_SECONDS) -> Iterator[None]:
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:

@@ -118,8 +118,15 @@ def running(pid: int) -> bool:
 
 def children(pid: int) -> list[int]:
     """The children of a process that have not ended."""
-    found = (int(entry.name) for entry in Path("/proc").glob("[0-9]*"))
-    return [child for child in found if parent_of(child) == pid and running(child)]
+    try:
+        threads = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:
+        threads = []
+    if threads:
+        found = [int(child) for text in threads for child in text.split()]
+        return [child for child in found if running(child)]
+    every = (int(entry.name) for entry in Path("/proc").glob("[0-9]*"))
+    return [child for child in every if parent_of(child) == pid and running(child)]
 
 
 def _status(pid: int) -> list[str]:
