@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from scripted_server import Script, ScriptedServer
@@ -26,11 +26,16 @@ from worldcoder.llm import (
 )
 from worldcoder.llm.server import Answer, Attempt, Feature
 
-KEY = "sk-very-secret-0123456789"
+KEY = "sk-Very-Secret-0123456789"
 ENVIRONMENT = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY, "LLM_API_KEY": KEY}
 
-SHORT = Patience(attempt_seconds=0.6, total_seconds=5.0, tries=3, first_pause=0.01, longest_pause=0.02)
+SHORT = Patience(attempt_seconds=20, total_seconds=60, tries=3, first_pause=0.01, longest_pause=0.02)
 """For servers that fail quickly."""
+
+
+def hasty(seconds: float) -> Patience:
+    """For servers that let one wait."""
+    return replace(SHORT, attempt_seconds=seconds)
 
 
 def ask(prompt: str = "hello", *, model: str = "openai/test", **settings: Any) -> Request:

@@ -8,7 +8,7 @@ import pickle
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from worldcoder.errors import BudgetReached, LLMError, ValueFormError
@@ -58,6 +58,10 @@ def shuffled(value: Any) -> Any:
     return [shuffled(inner) for inner in value] if isinstance(value, list) else value
 
 
+FEW = settings(max_examples=50, deadline=None)
+
+
+@FEW
 @given(REQUESTS)
 def test_requests_survive_json(request: Request) -> None:
     again = Request.from_json(json.loads(json.dumps(request.to_json())))
@@ -66,16 +70,19 @@ def test_requests_survive_json(request: Request) -> None:
     assert hash(again) == hash(request)
 
 
+@FEW
 @given(REQUESTS)
 def test_the_key_does_not_depend_on_the_order_of_mappings(request: Request) -> None:
     assert Request.from_json(shuffled(request.to_json())).key == request.key
 
 
+@FEW
 @given(REQUESTS, REQUESTS)
 def test_different_requests_have_different_keys(one: Request, other: Request) -> None:
     assert (one.to_json() == other.to_json()) >= (one.key == other.key)
 
 
+@FEW
 @given(REPLIES)
 def test_replies_survive_json(reply: Reply) -> None:
     assert Reply.from_json(json.loads(json.dumps(reply.to_json()))) == reply

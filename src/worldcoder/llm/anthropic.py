@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from worldcoder.llm.extras import require
-from worldcoder.llm.keys import Key, hiding, is_loopback, shown
+from worldcoder.llm.keys import Key, hiding, shown
 from worldcoder.llm.reading import Gathered, count_of, finish_of, mapping_of, text_of, usage_of
 from worldcoder.llm.refusals import Refusal
 from worldcoder.llm.server import Answer, Attempt, Failure, Feature
@@ -31,7 +31,7 @@ class AnthropicServer:
             base_url=base_url,
             max_retries=0,
             timeout=None,
-            http_client=http_client(library.DefaultAsyncHttpxClient, direct=is_loopback(base_url)),
+            http_client=http_client(library.DefaultAsyncHttpxClient, base_url),
         )
         headers = {} if key is not None else {"Authorization": library.Omit(), "X-Api-Key": library.Omit()}
         refusal = Refusal(self.place, _PATH, model, variable, key is not None)

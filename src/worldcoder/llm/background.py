@@ -74,6 +74,7 @@ class Background:
             loop.run_forever()
         finally:
             loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.run_until_complete(loop.shutdown_default_executor())
             loop.close()
 
     def _wait(self, coroutine: Coroutine[Any, Any, None]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from ipaddress import ip_address
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -75,4 +76,7 @@ def shown(base_url: str) -> str:
 def is_loopback(base_url: str) -> bool:
     """Whether a server is on this machine."""
     host = urlsplit(base_url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from worldcoder.llm.extras import require
-from worldcoder.llm.keys import Key, hiding, is_loopback, shown
+from worldcoder.llm.keys import Key, hiding, shown
 from worldcoder.llm.reading import Gathered, finish_of, mapping_of, text_of, usage_of
 from worldcoder.llm.refusals import Refusal
 from worldcoder.llm.server import Answer, Attempt, Failure, Feature
@@ -39,13 +39,12 @@ class OpenAIServer:
             headers["Authorization"] = library.Omit()
         if not own:  # these would be sent to anybody when the environment has them
             headers.update({"OpenAI-Organization": library.Omit(), "OpenAI-Project": library.Omit()})
-        direct = is_loopback(base_url)
         client = library.AsyncOpenAI(
             api_key="none" if key is None else key.reveal(),
             base_url=base_url,
             max_retries=0,
             timeout=None,
-            http_client=http_client(library.DefaultAsyncHttpxClient, direct=direct),
+            http_client=http_client(library.DefaultAsyncHttpxClient, base_url),
         )
         refusal = Refusal(self.place, _PATH, model, variable, key is not None)
         self._wire = Wire(library, client, _PATH, headers, refusal, self._hide)

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
 import httpx2
 
 from worldcoder.llm.errors import BadReply, ReplyTooLarge, Unavailable
-from worldcoder.llm.keys import Hide
+from worldcoder.llm.keys import Hide, is_loopback
 from worldcoder.llm.reading import MOST_TEXT, TooLarge
 from worldcoder.llm.refusals import Refusal, refused
 from worldcoder.llm.server import Failure
@@ -40,18 +42,22 @@ class Gather(Protocol):
         ...
 
 
-def http_client(make: Callable[..., httpx2.AsyncClient], *, direct: bool) -> httpx2.AsyncClient:
+def http_client(make: Callable[..., httpx2.AsyncClient], base_url: str) -> httpx2.AsyncClient:
     """A client for the library, made by its own class.
 
     It follows no redirects, which would take a key along, and asks for answers that are not compressed, so that
-    what they unpack to is bounded. direct: whether the environment's proxies are left alone.
+    what they unpack to is bounded. On this machine it leaves the environment's proxies alone.
     """
+    settings: dict[str, Any] = {}
+    if urlsplit(base_url).scheme == "http":  # reading all certificates takes a while, and none is needed
+        settings["verify"] = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return make(
         timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),  # the rest is limited by who asks
         follow_redirects=False,
-        trust_env=not direct,
+        trust_env=not is_loopback(base_url),
         headers={"Accept-Encoding": "identity"},
         event_hooks={"response": [_bound]},
+        **settings,
     )
 
 
@@ -119,11 +125,11 @@ class Wire:
         response: httpx2.Response = stream.response
         if response.headers.get("content-encoding", "identity") != "identity":
             raise self._unreadable("it is compressed, which was not asked for")
-        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind == "text/event-stream":
+        kind = response.headers.get("content-type", "").partition(";")[0].strip()
+        if kind.lower() == "text/event-stream":
             async for event in stream:
                 gather.event(self._told(event))
-        elif kind.endswith("json"):
+        elif kind.lower().endswith("json"):
             gather.whole(self._told(json.loads(await response.aread())))
         else:
             await response.aread()
