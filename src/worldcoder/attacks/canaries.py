@@ -121,7 +121,7 @@ class Canaries:
         own_session_keyring()
         self.key = kernel_key(self._token("a key in the kernel's keyring"))
         self._token("another worker's memory")
-        self.segment, self._remove_segment = shared_memory(self._token("the parent's shared memory"))
+        self.segment = shared_memory(self._token("the parent's shared memory"))
 
     # ── what the worker is told ──────────────────────────────────────────────────────────────────────────
 
@@ -228,7 +228,6 @@ class Canaries:
 
     def close(self) -> None:
         """Give everything back; the folder is its maker's."""
-        self._remove_segment()
         for listener in (*self.listening.values(), self.udp):
             listener.close()
         for descriptor in (self.inherited, self.inheritable):

@@ -6,7 +6,6 @@ import ctypes
 import os
 import platform
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -78,20 +77,19 @@ def kernel_key(text: str) -> int:
         return 0
 
 
-def shared_memory(text: str) -> tuple[int, Callable[[], None]]:
-    """A text in a System V segment that anybody may read, and how to remove it; -1 where there is none."""
+def shared_memory(text: str) -> int:
+    """A text in a System V segment that anybody may read; -1 where there is none.
+
+    It is marked as deleted at once, so that it goes with this process; on Linux it can be found until then.
+    """
     try:
         segment = system_call("shmget", IPC_PRIVATE, 4096, 0o644)
         address = system_call("shmat", segment, None, 0)
+        system_call("shmctl", segment, IPC_RMID, None)
     except OSError:
-        return -1, lambda: None
+        return -1
     ctypes.memmove(address, text.encode(), len(text))
-
-    def remove() -> None:
-        with suppress(OSError):
-            system_call("shmctl", segment, IPC_RMID, None)
-
-    return segment, remove
+    return segment
 
 
 def adopt_orphans() -> None:
