@@ -142,7 +142,7 @@ def propose(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Scripted]]:
     def let(*sources: str) -> list[Scripted]:
         made: list[Scripted] = []
 
-        def new() -> Scripted:
+        def new(tools: object) -> Scripted:
             made.append(Scripted(*sources))
             return made[-1]
 

@@ -4,41 +4,62 @@
     summary = run(experiment, "runs/mine")
 
 `run` carries an experiment out and records it; `resume` goes on with one that was stopped or killed, and ends
-as if it had not been.
+as if it had not been; `rerun` does one again, with the recorded replies in the place of a language model.
 """
 
 from __future__ import annotations
 
 import importlib
-import json
 import random
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from worldcoder.agent import Agent, AgentConfig
+from worldcoder.agent import Agent
+from worldcoder.configuration import Experiment
 from worldcoder.envs import make
-from worldcoder.envs.factories import one_line, suggestion
+from worldcoder.envs.factories import one_line
 from worldcoder.envs.guarded import GuardedWorld
-from worldcoder.errors import RunError, UsageError, WorldcoderError
-from worldcoder.planning import Budget, Status
+from worldcoder.errors import RunError, WorldcoderError
+from worldcoder.llm.budget import Budget
+from worldcoder.planning import Budget as SearchBudget
+from worldcoder.planning import Status
 from worldcoder.programs import Runner
+from worldcoder.proposers import (
+    SYNTHESIZERS,
+    ModelConfig,
+    Tools,
+    calls_for_problem,
+    opened,
+    used_up,
+)
 from worldcoder.runs import locks
 from worldcoder.runs.assessment import not_reproduced, reachable
+from worldcoder.runs.calls import ModelCalls, answering
 from worldcoder.runs.clock import Clock
 from worldcoder.runs.directory import RunDirectory, discard, new_directory
 from worldcoder.runs.events import Began, Caution, Event, Listener, Summary, Thinking
-from worldcoder.runs.interruption import INTERRUPTED, TERMINATED, Interrupter, Interruption
+from worldcoder.runs.interruption import (
+    INTERRUPTED,
+    TERMINATED,
+    Ended,
+    Interrupter,
+    Interruption,
+)
 from worldcoder.runs.journal import Journal, Past
 from worldcoder.runs.log import RunLog
+from worldcoder.runs.phases import Cut, Phases
 from worldcoder.runs.reader import RunReader
 from worldcoder.runs.reporter import Reporter
 from worldcoder.runs.schema import FORMAT
-from worldcoder.synthesis.proposer import Proposer
+
+if TYPE_CHECKING:
+    from worldcoder.llm import ServerClient
+
+__all__ = ["SYNTHESIZERS", "Experiment", "ModelConfig", "rerun", "resume", "run"]
 
 IN_A_HURRY = 2.0
 """Seconds for a last search where a run was told to end."""
@@ -51,83 +72,6 @@ STUCK = 25
 
 UNFINISHED = (None, INTERRUPTED, TERMINATED, "error")
 """How a run has stopped that can be resumed as it is."""
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """What is run.
-
-    environment: a spec as `worldcoder.envs.make` takes it; options: of its factory.
-    seed: of the level and of everything random. synthesizer: who writes the programs: "rules".
-    agent: how the agent behaves.
-    max_actions, max_seconds, max_episodes: the run ends in order when one is reached; None for no limit.
-    Where it ends by `max_seconds` depends on the machine; everything else does not.
-    polish: actions after the first success, in which the agent explores where its hypotheses disagree.
-    levels: "same": each episode is the level of `seed`; "next": each has a new one: seed, seed + 1, ...
-
-    Raises UsageError for values that do not fit.
-    """
-
-    environment: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    synthesizer: str = "rules"
-    agent: AgentConfig = field(default_factory=AgentConfig)
-    max_actions: int | None = 1000
-    max_seconds: float | None = None
-    max_episodes: int | None = None
-    polish: int = 60
-    levels: Literal["same", "next"] = "same"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
-        try:
-            json.dumps(dict(self.options))
-        except (TypeError, ValueError) as error:
-            raise UsageError(f"options are recorded as JSON, which cannot hold these: {error}") from None
-        if not 0 <= self.seed < 2**31:
-            raise UsageError(f"seed: expected 0 to {2**31 - 1}, got {self.seed}")
-        for name in ("max_actions", "max_seconds", "max_episodes", "polish"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value < float("inf"):
-                raise UsageError(f"{name}: expected 0 or more, got {value}")
-        if not 0 <= self.agent.epsilon <= 1:
-            raise UsageError(f"epsilon: expected a share from 0 to 1, got {self.agent.epsilon}")
-        if self.agent.min_data < 1:
-            raise UsageError(f"min_data: expected 1 or more, got {self.agent.min_data}")
-        if self.synthesizer not in SYNTHESIZERS:
-            known = ", ".join(SYNTHESIZERS)
-            guess = suggestion(self.synthesizer, SYNTHESIZERS)
-            raise UsageError(f"no synthesizer is called {self.synthesizer!r}{guess}; there are: {known}")
-        if self.levels not in ("same", "next"):
-            raise UsageError(f"levels: expected same or next, got {self.levels!r}")
-
-    def level(self, episode: int) -> int:
-        """The seed of an episode, counted from 0."""
-        return self.seed + (episode if self.levels == "next" else 0)
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values; undone by `from_json`."""
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {**values, "options": dict(self.options), "agent": asdict(self.agent)}
-
-    @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Experiment:
-        """The experiment that `to_json` wrote. Raises RunError for anything else."""
-        try:
-            return cls(**{**values, "agent": AgentConfig(**values["agent"])})
-        except (TypeError, KeyError, UsageError) as error:
-            raise RunError(f"the configuration of the run is of another version: {error}") from None
-
-
-def _rules() -> Proposer:
-    from worldcoder.synthesis.rules.synthesizer import RulesSynthesizer
-
-    return RulesSynthesizer()
-
-
-SYNTHESIZERS: dict[str, Callable[[], Proposer]] = {"rules": _rules}
-"""Those who write programs, by name."""
 
 
 def _ignore(event: Event) -> None:
@@ -152,21 +96,40 @@ def run(
 
     Ctrl-C ends the run in order, with the model saved; `Summary.stopped` is then "interrupted".
     Raises WorldError for an environment that cannot be built or that fails, RunError for a directory that
-    holds something or cannot be written, SandboxError where programs cannot be run safely. Nothing is written
-    if the environment does not start.
+    holds something or cannot be written, SandboxError where programs cannot be run safely, LLMError for a language
+    model that cannot be asked. Nothing is written if the environment does not start, or no model could be asked.
     """
     with _one_runner(runner, unsafe) as runner:
-        world = GuardedWorld(make(experiment.environment, **experiment.options), experiment.environment)
-        world.actions(world.reset(experiment.level(0)).state)
-        with new_directory(directory, experiment.environment, experiment.seed) as folder:
-            meta = {"config": experiment.to_json(), "version": _version(), "folder": str(Path.cwd())}
-            try:
-                log = RunLog.create(folder.path, meta)
-            except RunError:
-                discard(folder)
-                raise
-            with closing(log):
-                return _carry_out(experiment, folder, log, Past(), world, runner, listener, pictures)
+        client = None if experiment.model is None else opened(experiment.model)
+        how = _How(runner, listener, pictures, client)
+        return _begin(experiment, directory, how, {})
+
+
+def rerun(
+    recorded: str | Path,
+    directory: str | Path | None = None,
+    *,
+    listener: Listener = _ignore,
+    pictures: bool = True,
+    unsafe: bool = False,
+    runner: Runner | None = None,
+    **changes: Any,
+) -> Summary:
+    """Do a run again, in a new directory; what it asked its language model is answered from its record.
+
+    It needs neither a key nor a network, and comes out as it did, times apart. changes: what is to be otherwise;
+    the rest of the arguments and errors as of `run`. Raises NotRecorded, with the difference, where something is
+    asked that was not asked then, and RunError for a run that has not ended.
+    """
+    with RunReader(recorded) as reader:
+        before = Experiment.from_json(reader.config)
+        rows, until = reader.reply_rows(), reader.meta("cut")
+        if reader.stopped is None:
+            raise RunError(f"{recorded} has not ended; go on with it by --resume {recorded} first")
+    experiment = before.changed(**changes)
+    again = {"again": True, "until": until if experiment == before else None}
+    with _one_runner(runner, unsafe) as runner:
+        return _begin(experiment, directory, _How(runner, listener, pictures, again=again), again, rows)
 
 
 def resume(
@@ -180,17 +143,19 @@ def resume(
 ) -> Summary:
     """Go on with a run that was stopped or killed, with the same result as if it had not been.
 
-    limits: max_actions, max_seconds, max_episodes to use instead of those it was begun with; a run that ended
-    by one goes on with a larger one. A run that is finished is left as it is, and its summary returned.
-    unsafe, runner: as for `run`.
+    limits: max_actions, max_seconds, max_episodes, max_calls, max_tokens, max_usd to use instead of those it was
+    begun with, and the base_url of its language model; a run that ended by a limit goes on with a larger one. A run
+    that is finished is left as it is, and its summary returned. What the language model replied is in the log, and
+    is not asked, or paid for, again. unsafe, runner: as for `run`.
 
     Raises RunError for a directory that holds no run, one that is in use, and where the run comes out
-    otherwise than recorded because program or environment changed.
+    otherwise than recorded because program or environment changed; NotRecorded where its prompts did.
     """
     with RunReader(directory) as reader:
         recorded = Experiment.from_json(reader.config)
         stopped, begun_in, form = reader.stopped, reader.meta("folder"), reader.format
-    experiment = replace(recorded, **limits)
+        again = reader.meta("again")
+    experiment = recorded.changed(**limits)
     folder = RunDirectory(directory)
     if stopped not in UNFINISHED and experiment == recorded and folder.summary.exists():
         return _known_summary(folder)
@@ -199,6 +164,8 @@ def resume(
             f"{directory} was recorded by an earlier version and can only be read; start a new run"
         )
     with _one_runner(runner, unsafe) as runner:
+        client = None if experiment.model is None or again else opened(experiment.model)
+        how = _How(runner, listener, pictures, client, again)
         try:
             world = GuardedWorld(make(experiment.environment, **experiment.options), experiment.environment)
         except WorldcoderError as error:
@@ -207,7 +174,22 @@ def resume(
             folder.tidy()
             with RunReader(directory) as reader:
                 past = Past.read(reader)
-            return _carry_out(experiment, folder, log, past, world, runner, listener, pictures)
+            return _carry_out(experiment, folder, log, past, world, how)
+
+
+@dataclass(frozen=True)
+class _How:
+    """What a run is carried out with.
+
+    client: the language model; None: there is none, or it is answered for by the log. again: what the log notes of
+    a run that repeats another one, `until` where that was cut off; None for any other.
+    """
+
+    runner: Runner
+    listener: Listener
+    pictures: bool
+    client: ServerClient | None = None
+    again: Mapping[str, Any] | None = None
 
 
 @contextmanager
@@ -220,33 +202,80 @@ def _one_runner(given: Runner | None, unsafe: bool) -> Iterator[Runner]:
             yield runner
 
 
-def _carry_out(
+def _begin(
     experiment: Experiment,
-    folder: RunDirectory,
-    log: RunLog,
-    past: Past,
-    world: GuardedWorld,
-    runner: Runner,
-    listener: Listener,
-    pictures: bool,
+    directory: str | Path | None,
+    how: _How,
+    noted: Mapping[str, Any],
+    replies: Sequence[Any] = (),
+) -> Summary:
+    """A run from its directory on. noted: in its log, from the beginning. replies: those it has before it asks."""
+    world = GuardedWorld(make(experiment.environment, **experiment.options), experiment.environment)
+    world.actions(world.reset(experiment.level(0)).state)
+    with new_directory(directory, experiment.environment, experiment.seed) as folder:
+        meta = {"config": experiment.to_json(), "version": _version(), "folder": str(Path.cwd())}
+        if how.again is not None:
+            meta["again"] = dict(how.again)
+        try:
+            log = RunLog.create(folder.path, meta)
+        except RunError:
+            discard(folder)
+            raise
+        with closing(log):
+            with log.transaction():
+                log.add_replies(replies)
+            return _carry_out(experiment, folder, log, Past(), world, how)
+
+
+def _carry_out(
+    experiment: Experiment, folder: RunDirectory, log: RunLog, past: Past, world: GuardedWorld, how: _How
 ) -> Summary:
     """The experiment from its first action, of which the log may hold a part, to its summary."""
+    runner, listener = how.runner, how.listener
     sandbox = locks.weakest(past.sandbox, locks.in_words(runner.layers))
-    with Interrupter() as interrupter:
+    with Interrupter() as interrupter, ExitStack() as open_until_the_end:
 
         def go_live() -> None:
             with log.transaction():
+                log.forget(past.tail)
+                log.set_meta("tail", None)
+                log.set_meta("cut", None)
                 log.set_meta("config", experiment.to_json())
                 log.set_meta("stopped", None)
                 log.set_meta("sandbox", sandbox)
                 log.set_meta("layers", locks.recorded(runner.layers))
-            if experiment.max_seconds is not None:
+            if experiment.max_seconds is not None and how.again is None:
                 interrupter.limit(experiment.max_seconds - clock.total)
 
-        clock = Clock(lambda name: None if journal.replaying else listener(Thinking(name)))
+        def tell(event: Event) -> None:
+            if not journal.replaying:
+                listener(event)
+
+        def where(reason: str, phase: str) -> Cut:
+            replies, cut_off = (0, False) if calls is None else (calls.replies, calls.cut_off)
+            return Cut(reason, journal.actions, journal.episodes, phase, replies, cut_off)
+
+        clock = Clock(lambda name: tell(Thinking(name)), waits=experiment.model is not None)
         journal = Journal(log, past, world, clock, allowed=interrupter.allowed, caught_up=go_live)
+        until = Cut.from_json((how.again or {}).get("until"))
+        phases = Phases(where, interrupter.allowed, journal.mark, until)
+        calls: ModelCalls | None = None
+        if experiment.model is not None:
+            config, left = experiment.model, experiment.max_seconds if how.again is None else None
+            asked = None if how.client is None else (how.client, journal.asks)
+            budget = Budget(config.limits(left), clock=lambda: clock.total)
+            model = open_until_the_end.enter_context(answering(log.path, config.name, asked, budget))
+            calls = ModelCalls(
+                model,
+                clock=clock,
+                listen=tell,
+                problem=lambda: calls_for_problem(agent.proposer),
+                most=config.max_calls,
+                in_vain=phases.in_vain,
+            )
+        rng = random.Random(f"{experiment.seed} synthesis")
         agent = Agent(
-            SYNTHESIZERS[experiment.synthesizer](),
+            SYNTHESIZERS[experiment.synthesizer](Tools(runner, rng, calls, experiment.model)),
             config=experiment.agent,
             rng=random.Random(experiment.seed),
             actions=world.actions,
@@ -256,7 +285,8 @@ def _carry_out(
         )
         about = {name: getattr(experiment, name) for name in ("environment", "synthesizer", "seed")}
         about |= {"options": dict(experiment.options), "version": _version(), "sandbox": sandbox}
-        reporter = Reporter(agent, journal, clock, folder, listener, about)
+        spent = dict if calls is None else calls.spent
+        reporter = Reporter(agent, journal, clock, folder, listener, about, spent)
         first = world.reset(experiment.level(0))
         past_actions = len(past.transitions)
         seed, glyphs = experiment.level(0), world.glyphs
@@ -264,13 +294,19 @@ def _carry_out(
         caution = locks.caution(runner.layers)
         if caution is not None:
             listener(Caution(caution))
-        whole = True
+        end: dict[str, Any] = {"config": experiment.to_json()}
+        cut_off = False
         try:
-            stopped = _learn(experiment, agent, journal, interrupter, reporter)
+            stopped = _learn(experiment, agent, journal, phases, reporter)
+        except Ended as ended:
+            journal.go_on()  # everything that led here may have been in the log
+            stopped, end["tail"] = ended.reason, dict(journal.marks)
         except Interruption as interruption:
-            if journal.replaying:  # the run has not gone on yet: leave it as it is
+            if journal.replaying and until is None:  # the run has not gone on yet: leave it as it is
                 raise KeyboardInterrupt from None
-            stopped, whole = interruption.reason, False
+            journal.go_on()
+            stopped, cut_off = interruption.reason, True
+            end["cut"] = phases.cut(stopped).to_json()
         except Exception as error:
             if not journal.replaying:
                 with suppress(WorldcoderError):
@@ -279,61 +315,66 @@ def _carry_out(
             raise
 
         agent.finish()
-        journal.finish({"config": experiment.to_json()}, whole=whole)
+        journal.finish(end, whole=not cut_off)
         listener(Thinking("checking"))
         interrupter.no_limit()
         wrong, phi2 = None, agent.phi2
         if agent.model is not None:
             seen, starts = reporter.transitions, reporter.starts
-            budget = Budget(experiment.agent.plan_nodes, None if whole else IN_A_HURRY)
+            budget_of_search = SearchBudget(experiment.agent.plan_nodes, IN_A_HURRY if cut_off else None)
             wrong = not_reproduced(agent.model, seen, runner)
             try:
-                with interrupter.ending():
-                    phi2 = reachable(agent.model, starts, world.actions, seen, budget, runner)
+                with phases("check", guarded=False), interrupter.ending():
+                    phi2 = reachable(agent.model, starts, world.actions, seen, budget_of_search, runner)
             except Interruption as interruption:
                 stopped = interruption.reason
+                with log.transaction():
+                    log.set_meta("cut", phases.cut(stopped).to_json())
         summary = reporter.final(stopped, wrong, _word(phi2))
         reporter.save(summary)
-        if pictures:
+        if how.pictures:
             _draw(folder, listener)
         journal.finish({"stopped": stopped}, whole=True)
         return summary
 
 
-def _learn(
-    experiment: Experiment, agent: Agent, journal: Journal, interrupter: Interrupter, reporter: Reporter
-) -> str:
+def _learn(experiment: Experiment, agent: Agent, journal: Journal, phases: Phases, reporter: Reporter) -> str:
     """The loop: begin, act, observe, until there is nothing left to learn or a budget is used up.
 
     Returns why it ended. An action that the agent declines ends the episode; `GIVE_UPS` such episodes in a
-    row with no new program in them end a solved run.
+    row with no new program in them end a solved run. Raises Ended where what may be spent on a language model is
+    used up.
     """
     limit = float("inf") if experiment.max_actions is None else experiment.max_actions
     given_up, programs = 0, 0
     while experiment.max_episodes is None or journal.episodes < experiment.max_episodes:
         if journal.actions >= limit:
             return "actions"
-        episode = journal.reset(experiment.level(journal.episodes))
+        with phases("reset", guarded=False):
+            episode = journal.reset(experiment.level(journal.episodes))
         state = episode.start
         reporter.began(episode)
-        with interrupter.allowed():
+        with phases("begin"):
             agent.begin(state, episode.goal)
         while True:
             if reporter.solved_at is not None and journal.actions - reporter.solved_at >= experiment.polish:
                 return "solved"
             if journal.actions >= limit:
                 return "actions"
-            with interrupter.allowed():
+            with phases("act"):
                 decision = agent.act(state)
+            _end_where_used_up(experiment, agent)
             reporter.chose(decision)
             if decision.action is None:
                 given_up = given_up + 1 if len(journal.programs) == programs else 1
                 programs = len(journal.programs)
                 break
-            outcome = journal.step(state, episode.goal, decision.action)
-            with interrupter.allowed():
+            with phases("step", guarded=False):
+                outcome = journal.step(state, episode.goal, decision.action)
+            with phases("observe"):
                 agent.observe(outcome.transition)
             reporter.acted(outcome)
+            _end_where_used_up(experiment, agent)
             agent.settled = reporter.solved_at is not None
             state = outcome.transition.next_state
             if outcome.over:
@@ -342,6 +383,12 @@ def _learn(
         if given_up >= (STUCK if reporter.solved_at is None else GIVE_UPS):
             return "stuck" if reporter.solved_at is None else "converged"
     return "episodes"
+
+
+def _end_where_used_up(experiment: Experiment, agent: Agent) -> None:
+    which = None if experiment.model is None else used_up(agent.proposer)
+    if which is not None:
+        raise Ended(which)
 
 
 def _draw(folder: RunDirectory, listener: Listener) -> None:

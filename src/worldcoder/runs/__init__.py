@@ -7,6 +7,7 @@ from worldcoder.runs.reader import (
     RecordedNote,
     RecordedPlan,
     RecordedProgram,
+    RecordedReply,
     RecordedTransition,
     RunReader,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "RecordedNote",
     "RecordedPlan",
     "RecordedProgram",
+    "RecordedReply",
     "RecordedTransition",
     "RunDirectory",
     "RunReader",

@@ -8,17 +8,20 @@ from collections.abc import Callable, Mapping
 from worldcoder.agent import Timer
 
 PARTS = ("acting", "synthesis", "planning")
+WAITING = "waiting"
+"""For a language model: a part of synthesis or planning, in whose course it is asked."""
 
 
 class Clock:
     """Stopwatches by name, and the total; `clock("planning")` is one to use in a `with` statement.
 
     Names that are no part of a run's account are let pass: what they time lies within another.
+    waits: whether a language model may be waited for.
     """
 
-    def __init__(self, listen: Callable[[str], None] = lambda name: None) -> None:
+    def __init__(self, listen: Callable[[str], None] = lambda name: None, *, waits: bool = False) -> None:
         self._listen = listen
-        self._parts = dict.fromkeys(PARTS, 0.0)
+        self._parts = dict.fromkeys((*PARTS, WAITING) if waits else PARTS, 0.0)
         self._before = 0.0
         self._began = time.perf_counter()
 
@@ -28,7 +31,7 @@ class Clock:
 
     def restore(self, seconds: Mapping[str, float]) -> None:
         """Go on from totals that were noted earlier."""
-        self._parts.update({name: float(seconds.get(name, 0.0)) for name in PARTS})
+        self._parts.update({name: float(seconds.get(name, 0.0)) for name in self._parts})
         self._before = float(seconds.get("total", 0.0))
         self._began = time.perf_counter()
 

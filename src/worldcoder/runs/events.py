@@ -56,9 +56,26 @@ class EpisodeBegan:
 
 @dataclass(frozen=True)
 class Thinking:
-    """What takes time now: `acting`, `synthesis`, `planning`, `exploring`, or `checking` at the end."""
+    """What takes time now: `acting`, `synthesis`, `waiting` (for a language model), `planning`, `exploring`, or
+    `checking` at the end."""
 
     what: str
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The language model is waited for.
+
+    in_flight: programs that are asked for now. calls: those that were asked for and came in the present problem,
+    of which there may be `most`. tokens, usd: spent in the whole run; usd None where it is not known.
+    """
+
+    model: str
+    in_flight: int
+    calls: int
+    most: int
+    tokens: int
+    usd: float | None
 
 
 @dataclass(frozen=True)
@@ -119,7 +136,9 @@ class Caution:
     text: str
 
 
-Event = Began | EpisodeBegan | Thinking | Chose | Acted | Adopted | Refuted | Failed | Solved | Caution
+Event = (
+    Began | EpisodeBegan | Thinking | Asking | Chose | Acted | Adopted | Refuted | Failed | Solved | Caution
+)
 Listener = Callable[[Event], None]
 
 
@@ -138,7 +157,10 @@ class Summary:
     sandbox: what kept the programs from doing harm: "locked", "locked, without Landlock", or what begins with
     "none", as in runs of before there was one.
     wrong_guesses: invented rewards that were tried and not rewarded.
-    model_calls, tokens, usd: spent on language models. seconds: total, acting, synthesis, planning.
+    language_model: the one that was asked, None for none. model_calls: programs that were asked for. tokens: all
+    that were used, estimated from above where the server did not tell; tokens_in, tokens_out: those of replies, as
+    the server reports them, None where it does not. usd: None where the price is not known.
+    seconds: total, acting, synthesis, planning; waiting, for the language model, is a part of these.
     program_lines: lines of code of the model's programs; transition_lines: of its transition program.
     model: its folder, or None. stopped: why the run ended, None while it goes on.
     """
@@ -166,11 +188,14 @@ class Summary:
     version: str
     model_calls: int = 0
     tokens: int = 0
-    usd: float = 0.0
+    usd: float | None = 0.0
     error: str | None = None
     unexplained: int = 0
     program_error: str | None = None
     sandbox: str = "none"
+    language_model: str | None = None
+    tokens_in: int | None = 0
+    tokens_out: int | None = 0
     directory: Path = field(default=Path(), compare=False)
 
     def to_json(self) -> dict[str, Any]:

@@ -101,3 +101,7 @@ class Interrupter:
         if self._allowed:
             self._allowed = False
             raise Interruption(self.reason)
+
+
+class Ended(Interruption):
+    """The run is at its end without anybody's asking: a limit is reached. No part of it is cut off."""

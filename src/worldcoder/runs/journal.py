@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -36,7 +36,11 @@ from worldcoder.world.values import Action, Goal, State, Transition
 
 @dataclass(frozen=True)
 class Past:
-    """All that a log holds. sandbox: what kept programs from doing harm so far."""
+    """All that a log holds. sandbox: what kept programs from doing harm so far.
+
+    tail: where the run ended by a limit on its language model, the rows of each table before the step in which it
+    did. What came after followed from that limit, and is not in here.
+    """
 
     episodes: tuple[RecordedEpisode, ...] = ()
     transitions: tuple[RecordedTransition, ...] = ()
@@ -45,18 +49,21 @@ class Past:
     plans: tuple[RecordedPlan, ...] = ()
     notes: tuple[RecordedNote, ...] = ()
     sandbox: str | None = None
+    tail: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def read(cls, reader: RunReader) -> Past:
-        """Everything that is in the log now."""
+        """Everything that is in the log now, without what a limit brought about in its last step."""
+        tail: Mapping[str, int] = reader.meta("tail") or {}
         return cls(
             tuple(reader.episodes()),
             tuple(reader.transitions()),
-            tuple(reader.decisions()),
-            tuple(reader.programs()),
-            tuple(reader.plans()),
-            tuple(reader.notes()),
+            tuple(reader.decisions())[: tail.get("decisions")],
+            tuple(reader.programs())[: tail.get("programs")],
+            tuple(reader.plans())[: tail.get("plans")],
+            tuple(reader.notes())[: tail.get("notes")],
             reader.meta("sandbox"),
+            tail,
         )
 
 
@@ -111,6 +118,8 @@ class Journal:
         self._decided = self._planned = self._noted = 0
         self._programs: list[RecordedProgram] = []
         self._live = False
+        self._behind = False
+        self._marks: dict[str, int] = {}
         self._replaying = bool(past.episodes)
         if self._replaying:
             world.reset(past.episodes[0].seed)  # some worlds have no actions before
@@ -140,6 +149,7 @@ class Journal:
             self._leave_the_log(catch_up=False)
             with self._allowed(), self._clock("acting"):
                 start = self._world.reset(seed)
+            self._behind = False
             begun = RecordedEpisode(index, seed, start.goal, start.state, self.actions)
             self._flush(lambda: self._log.add_episode(index, seed, start.goal, start.state, begun.after))
         self.episodes = index
@@ -172,9 +182,46 @@ class Journal:
                 return following
         return None
 
+    def asks(self) -> bool:
+        """The language model is about to be asked what is not in the log; whether the log is at its end.
+
+        If so the run goes on from here: what is asked is paid for, and waited for.
+        """
+        if not self._replaying:
+            return True
+        past = self._past
+        steps = self.actions < len(past.transitions) or self.episodes < len(past.episodes)
+        chosen = self._decided < len(past.decisions) or self._planned < len(past.plans)
+        if steps or chosen or len(self._programs) < len(past.programs):
+            return False
+        self.go_on()
+        return True
+
+    def go_on(self) -> None:
+        """Go on from the end of the log, before the next action; the world catches up when there is one."""
+        self._behind = self._behind or not self._live
+        self._leave_the_log(catch_up=False)
+
+    def mark(self) -> None:
+        """Something begins that a limit may cut short."""
+        self._marks = {
+            "decisions": self._decided,
+            "programs": len(self._programs),
+            "plans": self._planned,
+            "notes": self._noted,
+        }
+
+    @property
+    def marks(self) -> Mapping[str, int]:
+        """How many rows there were of each table at the last mark."""
+        return self._marks
+
     def _leave_the_log(self, *, catch_up: bool) -> None:
         """The log is at its end: from here on the world is real."""
         if self._live:
+            if catch_up and self._behind:
+                self._catch_up()
+                self._behind = False
             return
         self._live = True
         if not self._replaying:

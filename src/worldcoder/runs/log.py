@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -122,6 +122,20 @@ class RunLog:
     def add_note(self, index: int, after: int, what: str, text: str) -> None:
         """Something worth telling happened."""
         self._add("notes", index, after, what, text)
+
+    def add_replies(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Replies of a language model that another run has, as its reader gives them."""
+        for row in rows:
+            self._add("replies", *row)
+
+    def forget(self, tail: Mapping[str, int]) -> None:
+        """Take back what goes beyond so many rows of a table.
+
+        That is what followed from a limit alone, in the last step before it: where a run goes on with a larger
+        limit, it did not happen.
+        """
+        for table, last in tail.items():
+            self._execute(f"DELETE FROM {table} WHERE id > ?", last)
 
     def _state(self, state: State) -> int:
         """The number of a state, which is stored if it is new.

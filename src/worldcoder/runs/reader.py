@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from worldcoder.errors import RunError
+from worldcoder.errors import LLMError, RunError
+from worldcoder.llm.errors import error_from_json
+from worldcoder.llm.values import Reply, Request
 from worldcoder.planning import Plan, Status
 from worldcoder.programs import Fault, Program
 from worldcoder.programs.program import Kind
@@ -92,6 +94,19 @@ class RecordedNote:
     after: int
     what: str
     text: str
+
+
+@dataclass(frozen=True)
+class RecordedReply:
+    """What a language model was asked, and its reply or the error.
+
+    occurrence: how often the same was asked before. Of several with one request and occurrence the last counts.
+    """
+
+    index: int
+    request: Request
+    occurrence: int
+    outcome: Reply | LLMError
 
 
 class RunReader:
@@ -194,6 +209,22 @@ class RunReader:
         """What was worth telling."""
         for row in self._rows("SELECT id, after, what, text FROM notes ORDER BY id"):
             yield RecordedNote(*row)
+
+    def replies(self) -> Iterator[RecordedReply]:
+        """What the language model was asked and replied, in the order in which the replies came."""
+        for index, _, occurrence, request, reply, error in self.reply_rows():
+            asked = Request.from_json(json.loads(request))
+            text = reply if reply is not None else error
+            outcome = (
+                Reply.from_json(json.loads(text)) if reply is not None else error_from_json(json.loads(text))
+            )
+            yield RecordedReply(index, asked, occurrence, outcome)
+
+    def reply_rows(self) -> list[Any]:
+        """The same as it is stored; nothing in runs recorded before there were language models."""
+        if not self._rows("SELECT name FROM sqlite_master WHERE name = 'replies'"):
+            return []
+        return self._rows("SELECT id, key, occurrence, request, reply, error FROM replies ORDER BY id")
 
     def state(self, number: int) -> State:
         """A state by its number in the log."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -38,6 +38,7 @@ class Reporter:
     """Told of each step of the loop; nothing is shown or written while a log is being replayed.
 
     about: what was settled before the run and stands in the summary: environment, options, seed, ...
+    spent: what stands there of the language model, as it is now; nothing without one.
     transitions, starts: all that were met. solved_at: actions taken when the first reward ended an episode.
     """
 
@@ -49,6 +50,7 @@ class Reporter:
         folder: RunDirectory,
         listener: Listener,
         about: Mapping[str, Any],
+        spent: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
         self.transitions: list[Transition] = []
         self.starts: dict[tuple[State, Goal], None] = {}
@@ -61,6 +63,7 @@ class Reporter:
         self._folder = folder
         self._listener = listener
         self._about = about
+        self._spent = spent
         self._guess: str | None = None
         self._failures = 0
         self._decision: Decision | None = None
@@ -177,6 +180,7 @@ class Reporter:
         current = () if model is None else (model.transition, *model.rewards.values())
         return Summary(
             **self._about,
+            **self._spent(),
             goal=next((goal for _, goal in self.starts), ""),
             solved=self.successes > 0,
             stopped=stopped,

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from worldcoder.errors import RunError
+from worldcoder.llm.store import REPLIES_TABLE
 
 LOG = "log.sqlite"
 UNBORN = ".log.sqlite.new"
@@ -20,7 +21,8 @@ FORMAT = 2
 READABLE = (1, 2)
 """Formats that can be read. 1: plans have no fault; programs ran in the user's own process."""
 
-TABLES = """
+TABLES = (
+    """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE states (id INTEGER PRIMARY KEY, digest TEXT NOT NULL UNIQUE, json TEXT NOT NULL);
 CREATE TABLE episodes (
@@ -43,8 +45,11 @@ CREATE TABLE plans (
     nodes INTEGER NOT NULL, seconds REAL NOT NULL, actions TEXT NOT NULL, rewards TEXT NOT NULL, fault TEXT);
 CREATE TABLE notes (id INTEGER PRIMARY KEY, after INTEGER NOT NULL, what TEXT NOT NULL, text TEXT NOT NULL);
 """
+    + REPLIES_TABLE
+)
 """`after` counts the actions taken before. `seconds` of a transition is a JSON object of running totals.
-`fault` of a plan is what `Fault.to_json` writes, as JSON."""
+`fault` of a plan is what `Fault.to_json` writes, as JSON. What language models were asked and replied is in
+`replies`; runs recorded before there were any have no such table."""
 
 
 @contextmanager
