@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar, overload
 
@@ -36,6 +36,7 @@ class _Registered:
     factory: Factory | str  # "module:name" is imported when it is asked for
     usage: str
     example: str
+    family: str = ""  # "module:name" of a mapping, from what may stand after the colon to its factory
 
 
 _registered: dict[str, _Registered] = {}
@@ -71,8 +72,11 @@ def register(name: str, factory: Factory | str | None = None, *, usage: str = ""
 
 
 def names() -> tuple[str, ...]:
-    """The names of the registered environments, in alphabetical order."""
-    return tuple(sorted(_registered))
+    """The names of the registered environments, in alphabetical order; of a family also its members'."""
+    found = list(_registered)
+    for name, known in _registered.items():
+        found += [f"{name}:{member}" for member in _family(known)]
+    return tuple(sorted(found))
 
 
 def entries() -> tuple[Entry, ...]:
@@ -85,9 +89,12 @@ def describe(spec: str) -> Entry:
 
     Raises UnknownEnvironment as `make` does.
     """
-    name = spec.partition(":")[0]
+    name, _, member = spec.partition(":")
     known = _registered.get(name)
     factory, _ = _find(spec)
+    if known is not None and member and known.family:
+        make(spec)  # for what it raises where there is no such member
+        factory, known = _load(_family(known)[member]), None
     description = (inspect.getdoc(factory) or "").partition("\n")[0].strip()
     if known is None:
         return Entry(spec, description, spec, spec, factories.options(factory))
@@ -134,11 +141,23 @@ def _find(spec: str) -> tuple[Factory, Any]:
             if guess:
                 raise UnknownEnvironment(f"no environment is called {name!r}{guess}") from error
             raise
-    if not isinstance(known.factory, str):
-        return known.factory, None
-    module, _, attribute = known.factory.partition(":")
-    return getattr(importlib.import_module(module), attribute), None
+    return _load(known.factory) if isinstance(known.factory, str) else known.factory, None
+
+
+def _load(place: str) -> Any:
+    """What "module:name" names."""
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def _family(known: _Registered) -> Mapping[str, str]:
+    """The factories of the members of a family, by what stands after the colon; empty where it is none."""
+    return _load(known.family) if known.family else {}
 
 
 register("sokoban", "worldcoder.envs.sokoban:make_env", usage="sokoban[:FILE[#LEVEL]]")
 register("minigrid", "worldcoder.envs.minigrid:make_env", usage="minigrid:ID", example="minigrid:DoorKey-8x8")
+
+# A family: its members are named, listed and tested as environments of their own.
+_LAB = "worldcoder.envs.lab"
+_registered["lab"] = _Registered(f"{_LAB}:make_env", "lab:NAME", "lab:teleport", family=f"{_LAB}:WORLDS")
