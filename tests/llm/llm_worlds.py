@@ -97,7 +97,7 @@ def seen(script: Script, *requests: Request, budget: Budget | Limits | None = No
         return Seen(server, client, asyncio.run(closing(client, run)))
 
 
-async def closing(client: ServerClient, run: Callable[[ServerClient], Awaitable[Any]]) -> Any:
+async def closing(client: Any, run: Callable[[Any], Awaitable[Any]]) -> Any:
     """Run something with a client, and close that."""
     try:
         return await run(client)
@@ -114,17 +114,20 @@ class LinearPrice(Price):
 
 LINEAR = LinearPrice("linear")
 
+Behave = Callable[[Attempt], Awaitable[Answer]]
+
 
 class SimulatedServer:
     """A server without sockets: `behave` answers an attempt, or raises Failure."""
 
-    def __init__(
-        self, behave: Callable[[Attempt], Awaitable[Answer]], lacks: frozenset[Feature] = frozenset()
-    ) -> None:
+    def __init__(self, behave: Behave, lacks: frozenset[Feature] = frozenset()) -> None:
         self.name = "simulated"
         self.place = "the simulated server"
         self.lacks = lacks
-        self.ask = behave
+        self._behave = behave
+
+    async def ask(self, attempt: Attempt) -> Answer:
+        return await self._behave(attempt)
 
     async def close(self) -> None:
         """There is nothing to close."""

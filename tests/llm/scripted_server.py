@@ -268,11 +268,13 @@ def stops_short() -> Behaviour:
     return behave
 
 
-def raw(content: bytes | str, kind: str = "application/json", code: int = 200, **headers: str) -> Behaviour:
+def raw(
+    content: bytes | str, kind: str = "application/json", code: int = 200, *, headers: Headers | None = None
+) -> Behaviour:
     """Exactly this."""
 
     def behave(exchange: Exchange) -> None:
-        exchange.send(code, content, {"Content-Type": kind, **headers})
+        exchange.send(code, content, {"Content-Type": kind, **(headers or {})})
 
     return behave
 
@@ -357,7 +359,7 @@ def _chunk(
 
 def _stream_anthropic(exchange: Exchange, said: _Said) -> None:
     usage = _anthropic(said.usage)
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": said.model, "content": []}
+    message: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "model": said.model, "content": []}
     if usage:
         message["usage"] = {**usage, "output_tokens": 1}
     exchange.event({"type": "message_start", "message": message}, "message_start")

@@ -26,6 +26,7 @@ from worldcoder.llm import (
     Unavailable,
     UnknownModel,
     Usage,
+    most,
 )
 from worldcoder.llm.errors import spent_on
 from worldcoder.llm.server import Answer, Attempt, Failure, Text
@@ -284,6 +285,7 @@ def test_what_a_request_needs_at_most_is_known_before() -> None:
     one, three = (client.need(ask("hello", model="simulated", n=n)) for n in (1, 3))
     assert (one.calls, three.calls) == (1, 3)
     assert three.tokens == one.tokens + 2 * 50
+    assert most(ask("hello", model="simulated"), LINEAR).tokens == one.tokens - 1, "the client rounds up"
     assert one.cost.usd == pytest.approx(one.tokens * 1e-5)
     alone = ServerClient(SimulatedServer(behave, frozenset({"n"})), price=LINEAR)
     assert alone.need(ask("hello", model="simulated", n=3)).tokens == 3 * one.tokens, (

@@ -195,8 +195,8 @@ AT_LAST = "at last"
         (raw(""), 2),
         (raw('["not", "an", "object"]'), 2),
         (raw("[" * 100_000), 2),
-        (raw('{"choices": [{"index": -1, "message": {"content": "x"}, "finish_reason": "stop"}]}'), 2),
-        (raw(b"\x1f\x8b\x08", **{"Content-Encoding": "gzip"}), 2),
+        (raw('data: {"choices": [{"index": -1, "delta": {"content": "x"}}]}\n\n', "text/event-stream"), 2),
+        (raw(b"\x1f\x8b\x08", headers={"Content-Encoding": "gzip"}), 2),
         (raw('{"error": {"message": "upstream failed", "code": 502}}'), 1),
     ],
     ids=lambda value: "" if isinstance(value, int) else getattr(value, "__qualname__", "").partition(".")[0],
@@ -249,7 +249,12 @@ def assert_tried_again(result: Seen, calls: int) -> None:
         (unknown_model(), UnknownModel, 1, "does not know the model test"),
         (status(400, "test is not a valid model ID"), UnknownModel, 1, "does not know the model test"),
         (status(404, "Not Found"), Unavailable, 1, "nothing to ask at http.*check the base URL"),
-        (raw("x", "text/html", 302, Location="http://127.0.0.1:9/"), Unavailable, 1, "nothing to ask at"),
+        (
+            raw("x", "text/html", 302, headers={"Location": "http://127.0.0.1:9/"}),
+            Unavailable,
+            1,
+            "nothing to ask at",
+        ),
     ],
     ids=lambda value: (
         "" if isinstance(value, str | int) else getattr(value, "__qualname__", "").partition(".")[0]
@@ -317,6 +322,40 @@ def test_a_wrong_key_is_one_clear_error_at_once(keyed: bool, said: str) -> None:
     assert said in str(result.error)
     assert len(result.server.asked) == 1
     assert spent_on(result.error).calls == 0
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        raw(
+            '[{"error": {"code": 400, "message": "API key not valid. Please pass a valid API key."}}]',
+            code=400,
+        ),
+        status(403, "Your API key has expired"),
+    ],
+    ids=["google", "expired"],
+)
+def test_a_wrong_key_that_is_told_in_another_way(bad: Behaviour) -> None:
+    result = seen([bad], ask(seed=3))
+    assert isinstance(result.error, WrongKey)
+    assert "refuses the key in OPENAI_API_KEY (HTTP 40" in str(result.error)
+    assert len(result.server.asked) == 1
+
+
+def test_errors_that_are_a_text() -> None:
+    message = '{"error": "model \'test\' not found, try pulling it first"}'
+    assert isinstance(seen([raw(message, code=404)], ask()).error, UnknownModel)
+    assert "no such thing" in str(seen([raw("no such thing", "text/plain", 400)], ask()).error)
+
+
+def test_numbers_of_texts_that_are_all_the_same() -> None:
+    choices = [{"index": 0, "message": {"content": text}, "finish_reason": "stop"} for text in ("a", "b")]
+    assert seen([raw(json.dumps({"choices": choices}))], ask(n=2)).reply.texts == ("a", "b")
+
+
+def test_a_choice_without_a_message_is_no_text() -> None:
+    choices = [{"index": 0, "text": "a", "finish_reason": "stop"}, "b"]
+    assert isinstance(seen([raw(json.dumps({"choices": choices}))], ask(n=2)).error, BadReply)
 
 
 def test_a_server_that_is_not_there() -> None:

@@ -40,6 +40,7 @@ from worldcoder.llm import (
     SqliteStore,
     WrongKey,
     open_client,
+    price_of,
 )
 from worldcoder.llm.errors import error_to_json
 from worldcoder.llm.keys import Key, find_key, hiding, is_loopback, shown
@@ -106,6 +107,7 @@ def test_which_server_and_which_key(
 def test_whose_price(name: str, base_url: str | None, known: bool) -> None:
     environment = {**ENVIRONMENT, "OPENROUTER_API_KEY": KEY, "GEMINI_API_KEY": KEY}
     assert inside(open_client(name, base_url=base_url, environment=environment))[2].known is known
+    assert price_of(name, base_url=base_url).known is known, "for which no key is needed"
 
 
 @pytest.mark.parametrize("name", ["openai/gpt-4o", "anthropic/claude-sonnet-4-5", "openrouter/x", "gemini/x"])
@@ -174,12 +176,19 @@ def test_no_key_is_sent_where_there_is_none() -> None:
 def test_the_environment_of_the_library_is_not_sent_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, "sk-of-somebody-else")
+    monkeypatch.setenv(
+        "OPENAI_CUSTOM_HEADERS", "X-Token: sk-of-somebody-else\nAuthorization: sk-of-somebody-else"
+    )
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Token: sk-of-somebody-else")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # nobody is there
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     with ScriptedServer([say("x")]) as server:
         client = open_client("test", base_url=server.url)
         asyncio.run(closing(client, lambda c: c.complete(ask(model="test"))))
-    assert "sk-of-somebody-else" not in json.dumps(server.asked[0].headers)
+        client = open_client("anthropic/test", base_url=server.root, environment=ENVIRONMENT)
+        asyncio.run(closing(client, lambda c: c.complete(ask(model="anthropic/test"))))
+    assert len(server.asked) == 2
+    assert "sk-of-somebody-else" not in json.dumps([asked.headers for asked in server.asked])
 
 
 def echo(asked: Asked) -> Behaviour:
@@ -273,14 +282,14 @@ def test_errors_of_the_library_go_no_further() -> None:
 
 
 def test_a_record_is_the_same_whatever_key_and_address() -> None:
-    stores = []
+    said = []
     for key in ("sk-one-0123456789", "sk-two-0123456789"):
+        store = MemoryStore()
         with ScriptedServer([say("x")]) as server:
-            store = MemoryStore()
-            client = opened(server, environment={"OPENAI_API_KEY": key})
-            asyncio.run(closing(client, lambda c, store=store: Recorded(c, store).complete(ask())))
+            recorded = Recorded(opened(server, environment={"OPENAI_API_KEY": key}), store)
+            asyncio.run(closing(recorded, lambda c: c.complete(ask())))
         entry = store.find(ask().key, 0)
         assert entry is not None
         assert isinstance(entry.outcome, Reply)
-        stores.append((entry.request, entry.outcome.texts))
-    assert stores[0] == stores[1]
+        said.append((entry.request, entry.outcome.texts))
+    assert said[0] == said[1]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from worldcoder.errors import BudgetReached, LLMError
     from worldcoder.llm.budget import Budget, Limits, Remaining
-    from worldcoder.llm.client import Client, ServerClient
+    from worldcoder.llm.client import Client, ServerClient, most
     from worldcoder.llm.errors import (
         BadReply,
         MissingExtra,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         WrongKey,
     )
     from worldcoder.llm.model import Flight, LanguageModel
-    from worldcoder.llm.opening import PROVIDERS, open_client
+    from worldcoder.llm.opening import PROVIDERS, open_client, price_of
     from worldcoder.llm.patience import Patience
     from worldcoder.llm.prices import Price
     from worldcoder.llm.record import Recorded, Replaying
@@ -76,13 +76,15 @@ __all__ = [
     "WrongKey",
     "count_prompt",
     "count_tokens",
+    "most",
     "open_client",
+    "price_of",
 ]
 
 _FROM = {
     "worldcoder.errors": ("BudgetReached", "LLMError"),
     "worldcoder.llm.budget": ("Budget", "Limits", "Remaining"),
-    "worldcoder.llm.client": ("Client", "ServerClient"),
+    "worldcoder.llm.client": ("Client", "ServerClient", "most"),
     "worldcoder.llm.errors": (
         "BadReply",
         "MissingExtra",
@@ -96,7 +98,7 @@ _FROM = {
         "WrongKey",
     ),
     "worldcoder.llm.model": ("Flight", "LanguageModel"),
-    "worldcoder.llm.opening": ("PROVIDERS", "open_client"),
+    "worldcoder.llm.opening": ("PROVIDERS", "open_client", "price_of"),
     "worldcoder.llm.patience": ("Patience",),
     "worldcoder.llm.prices": ("Price",),
     "worldcoder.llm.record": ("Recorded", "Replaying"),

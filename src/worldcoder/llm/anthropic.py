@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from worldcoder.llm.extras import require
-from worldcoder.llm.keys import Key, hiding, shown
+from worldcoder.llm.keys import Key, headers_of_environment, hiding, shown
 from worldcoder.llm.reading import Gathered, count_of, finish_of, mapping_of, text_of, usage_of
 from worldcoder.llm.refusals import Refusal
 from worldcoder.llm.server import Answer, Attempt, Failure, Feature
 from worldcoder.llm.wire import Wire, http_client
 
 _PATH = "/v1/messages"
+_OWN_HOST = "api.anthropic.com"
 
 
 class AnthropicServer:
@@ -33,7 +35,11 @@ class AnthropicServer:
             timeout=None,
             http_client=http_client(library.DefaultAsyncHttpxClient, base_url),
         )
-        headers = {} if key is not None else {"Authorization": library.Omit(), "X-Api-Key": library.Omit()}
+        headers: dict[str, Any] = {}
+        if key is None:
+            headers |= {"Authorization": library.Omit(), "X-Api-Key": library.Omit()}
+        if urlsplit(base_url).hostname != _OWN_HOST:
+            headers |= {name: library.Omit() for name in headers_of_environment("ANTHROPIC_CUSTOM_HEADERS")}
         refusal = Refusal(self.place, _PATH, model, variable, key is not None)
         self._wire = Wire(library, client, _PATH, headers, refusal, self._hide)
 

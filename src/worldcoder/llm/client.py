@@ -37,6 +37,16 @@ class Client(Protocol):
         ...
 
 
+def most(request: Request, price: Price, *, n: int | None = None, prompt: int | None = None) -> Spent:
+    """The most that a request can cost if it is answered at the first attempt.
+
+    n: how many of its texts, for all. prompt: the tokens that a server counts for it, instead of an estimate.
+    """
+    n = request.n if n is None else n
+    usage = Usage(count_prompt(request) if prompt is None else prompt, n * request.max_tokens)
+    return Spent(n, usage.tokens_in + usage.tokens_out, price.of(usage), exact=False)
+
+
 @dataclass
 class _Job:
     """One request on its way.
@@ -132,8 +142,10 @@ class ServerClient:
         raise error
 
     def need(self, request: Request) -> Spent:
-        """The most that a request can cost if the first attempt succeeds."""
-        return self._need(request, request.n if "n" not in self._lacks else 1, request.n)
+        """The most that a request can cost if every attempt succeeds."""
+        if "n" not in self._lacks:
+            return self._need(request, request.n)
+        return sum((self._need(request, 1) for _ in range(request.n)), NOTHING)
 
     async def close(self) -> None:
         await self._server.close()
@@ -240,12 +252,9 @@ class ServerClient:
         error = BadReply(f"{self._server.place} sends an answer in which there is no text")
         raise Failure("unreadable", error, paid=True)
 
-    def _need(self, request: Request, n: int, texts: int | None = None) -> Spent:
-        """The most for `texts` texts that are asked for n at a time."""
-        texts = n if texts is None else texts
-        prompt = int(count_prompt(request) * self._underestimated + 1) * (texts // n)
-        usage = Usage(prompt, texts * request.max_tokens)
-        return Spent(texts, usage.tokens_in + usage.tokens_out, self.price.of(usage), exact=False)
+    def _need(self, request: Request, n: int) -> Spent:
+        """The most for n texts that are asked for together."""
+        return most(request, self.price, n=n, prompt=int(count_prompt(request) * self._underestimated + 1))
 
     def _spent(self, attempt: Attempt, answer: Answer) -> Spent:
         """What an answer cost, as the server reports it, else estimated."""

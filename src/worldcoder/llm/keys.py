@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from ipaddress import ip_address
@@ -49,6 +50,12 @@ def find_key(variables: Iterable[str], environment: Mapping[str, str]) -> Key | 
                 raise WrongKey(f"{variable} does not hold a key: there are spaces or other characters in it")
             return Key(secret, variable)
     return None
+
+
+def headers_of_environment(variable: str) -> list[str]:
+    """The names of the headers that a library takes from a variable and would send to any server."""
+    lines = os.environ.get(variable, "").splitlines()
+    return [line.partition(":")[0].strip() for line in lines if ":" in line]
 
 
 def hiding(key: Key | None, base_url: str | None = None) -> Hide:

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from worldcoder.llm.extras import require
-from worldcoder.llm.keys import Key, hiding, shown
+from worldcoder.llm.keys import Key, headers_of_environment, hiding, shown
 from worldcoder.llm.reading import Gathered, finish_of, mapping_of, text_of, usage_of
 from worldcoder.llm.refusals import Refusal
 from worldcoder.llm.server import Answer, Attempt, Failure, Feature
@@ -15,6 +15,9 @@ from worldcoder.llm.wire import Wire, http_client
 
 _PATH = "/chat/completions"
 _OWN_HOST = "api.openai.com"
+_FOR_OPENAI_ALONE = ("OpenAI-Organization", "OpenAI-Project")
+"""Headers that the library takes from the environment, whoever the server is."""
+
 _THOUGHTS = ("reasoning_content", "reasoning")
 
 
@@ -34,11 +37,10 @@ class OpenAIServer:
         self.lacks: frozenset[Feature] = frozenset({"max_tokens" if own else "max_completion_tokens"})
         self._model = model
         self._hide = hiding(key, base_url)
-        headers: dict[str, Any] = {}
-        if key is None:
-            headers["Authorization"] = library.Omit()
-        if not own:  # these would be sent to anybody when the environment has them
-            headers.update({"OpenAI-Organization": library.Omit(), "OpenAI-Project": library.Omit()})
+        headers: dict[str, Any] = {} if key is not None else {"Authorization": library.Omit()}
+        if not own:
+            headers |= {name: library.Omit() for name in _FOR_OPENAI_ALONE}
+            headers |= {name: library.Omit() for name in headers_of_environment("OPENAI_CUSTOM_HEADERS")}
         client = library.AsyncOpenAI(
             api_key="none" if key is None else key.reveal(),
             base_url=base_url,
@@ -99,15 +101,15 @@ class _Gathered(Gathered):
     def _take(self, data: Mapping[str, Any], part: str) -> None:
         choices = data.get("choices")
         for position, choice in enumerate(choices if isinstance(choices, list) else ()):
-            said = mapping_of(mapping_of(choice).get(part))
+            if not isinstance(choice, dict) or not isinstance(choice.get(part), dict):
+                continue
+            said = choice[part]
             refusal = text_of(said.get("refusal"))
             unseen = "".join(text_of(said.get(name)) for name in _THOUGHTS)
-            number = mapping_of(choice).get("index", position)
+            number = choice.get("index", position) if part == "delta" else position
             one = self.add(number, text_of(said.get("content")) + refusal, unseen)
             one.refused = one.refused or bool(refusal)
-            finish = finish_of(mapping_of(choice).get("finish_reason"))
-            if part == "message":
-                finish = finish or "other"
+            finish = finish_of(choice.get("finish_reason")) or ("other" if part == "message" else None)
             if finish is not None:
                 one.finish = "refusal" if one.refused else finish
         self.name(data.get("model"))

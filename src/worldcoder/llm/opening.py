@@ -92,8 +92,7 @@ def open_client(
         note = provider.variables[0]
     if key is None and not provider.keyless and url == provider.base_url:
         raise WrongKey(f"there is no key for {name}: set {note} in the environment")
-    usual = url == provider.base_url
-    price = Price(model, provider.listed) if usual and provider.listed else Price(model, address=url)
+    price = _price(provider, model, url)
     server: Server
     if prefix == "anthropic":
         require("anthropic", extra="anthropic")
@@ -107,6 +106,19 @@ def open_client(
 
         server = OpenAIServer(name, model, url, key, note)
     return ServerClient(server, price=price, patience=patience, in_flight=in_flight, rng=rng)
+
+
+def price_of(
+    name: str, *, base_url: str | None = None, environment: Mapping[str, str] | None = None
+) -> Price:
+    """What a model costs, without a key or a client; raises UsageError as `open_client` does."""
+    _, provider, model = _read(name, base_url)
+    return _price(provider, model, _address(name, provider, base_url, environment or os.environ))
+
+
+def _price(provider: Provider, model: str, url: str) -> Price:
+    usual = url == provider.base_url and provider.listed is not None
+    return Price(model, provider.listed) if usual else Price(model, address=url)
 
 
 def _read(name: str, base_url: str | None) -> tuple[str, Provider, str]:

@@ -60,6 +60,7 @@ _NO_MODEL_EITHER = r"\b(no such|unknown|invalid|not a valid) model\b|model_not_f
 _TOO_LONG = (
     r"context.?(length|window|size)|maximum context|(prompt|input) is too long|too many (input )?tokens"
 )
+_BAD_KEY = r"api.?key.{0,30}(not valid|invalid|incorrect|expired)|(invalid|incorrect|expired).{0,10}api.?key"
 _NO_CREDIT = r"insufficient.(quota|credit|funds|balance)|exceeded your current quota|credit balance"
 
 _WORKED_ON = frozenset({504, 524})
@@ -99,8 +100,8 @@ def refused(
     told = f"(HTTP {status}): {text}"
     if status == 401 and not by.keyed:
         return final(WrongKey(f"{by.place} wants a key: set {by.variable} (HTTP 401)"))
-    if status == 401:
-        return final(WrongKey(f"{by.place} refuses the key in {by.variable} (HTTP 401)"))
+    if status == 401 or (status in (400, 403) and by.keyed and says(_BAD_KEY)):
+        return final(WrongKey(f"{by.place} refuses the key in {by.variable} (HTTP {status})"))
     if status == 402 or (status in (400, 403, 429) and says(_NO_CREDIT)):
         return final(NoCredit(f"{by.place} says that there is no credit left {told}"))
     if status == 403:

@@ -128,8 +128,12 @@ class SqliteStore:
         )
         with self._lock, self._reporting("write"):
             add = "INSERT INTO replies (key, occurrence, request, reply, error) VALUES (?, ?, ?, ?, ?)"
-            number = self._connection.execute(add, row).lastrowid
-            self._connection.commit()
+            try:
+                number = self._connection.execute(add, row).lastrowid
+                self._connection.commit()
+            except sqlite3.Error:
+                self._connection.rollback()  # or the next reply would be stored with half of this one
+                raise
         return Entry(number or 0, request, occurrence, outcome)
 
     def nearest(self, request: Request) -> Request | None:
@@ -180,8 +184,18 @@ _SELECT = "SELECT id, occurrence, request, reply, error FROM replies"
 
 def _connect(path: Path, read_only: bool) -> sqlite3.Connection:
     if read_only:
-        address = f"{path.resolve().as_uri()}?mode=ro"
-        return sqlite3.connect(address, uri=True, timeout=10.0, check_same_thread=False)
+        address = path.resolve().as_uri()
+        connection = sqlite3.connect(f"{address}?mode=ro", uri=True, timeout=10.0, check_same_thread=False)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            # A folder that cannot be written to has no place for the shared index of write-ahead mode.
+            connection.close()
+            return sqlite3.connect(f"{address}?immutable=1", uri=True, check_same_thread=False)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
     connection = sqlite3.connect(path, timeout=10.0, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")

@@ -150,10 +150,11 @@ class Wire:
         return data
 
     def _by_status(self, error: Any, body: Mapping[str, Any]) -> Failure:
-        detail = error.body if isinstance(error.body, dict) else {}
+        told = error.body[0] if isinstance(error.body, list) and error.body else error.body  # as Google does
+        detail = told if isinstance(told, dict) else {}
         inner = detail.get("error")
         detail = inner if isinstance(inner, dict) else detail
-        message = detail.get("message") or (error.body if isinstance(error.body, str) else error.message)
+        message = detail.get("message") or (told if isinstance(told, str) else error.message)
         text = self._short(str(message))
         if error.status_code < 300:
             return Failure("broken", self._unavailable(f"breaks off: {text}"), paid=True)
