@@ -247,6 +247,8 @@ class SokobanWriter:
         program = letter.programs[-1] if text.startswith("The goal is") else letter.programs[0]
         present = Payment.of(program)
         if text.startswith("The goal is"):  # nothing leads to what is rewarded
+            if rng.random() < 0.5:
+                return rng.choice(list(Physics.of(letter.programs[0]).neighbours())).source()
             return replace(present, done=rng.choice([d for d in DONE if d != present.done])).source()
         return self._mended_payment(present, letter, rng).source()
 

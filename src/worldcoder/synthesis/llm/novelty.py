@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections import Counter
+from collections.abc import Iterable, Iterator, Set
+from typing import Any
 
 from worldcoder.world.values import Action, Obj, State
 
@@ -12,57 +14,73 @@ _WAYS = ((1, 0), (-1, 0), (0, 1), (0, -1))
 _PLAIN = (bool, str)
 _KEPT = 20_000
 
-Feature = tuple[object, ...]
+Feature = tuple[Any, ...]
+"""The kind of an object, how much it weighs what is said of it, and what that is."""
 
 
 class Novelty:
-    """Counts what actions were tried near: for each object that can change, what stands one and two steps from
-    it, each way on its own, and its attributes that are words.
+    """Counts what actions were tried near: for each object that can change, what stands next to it, each way on
+    its own, with what is behind that. What changes often counts for more, as that is what the actions act on;
+    and so does what stands near others that can change.
     """
 
     def __init__(self) -> None:
         self._tried: set[tuple[Action, Feature]] = set()
         self._around: dict[State, list[Feature]] = {}
-        self._kinds = 0
+        self._changes: Counter[str] = Counter()
 
-    def observe(self, state: State, action: Action, moving: Set[str]) -> None:
-        """An action was tried. moving: the kinds that can change."""
-        self._tried.update((action, feature) for feature in self._features(state, moving))
-
-    def interest(self, state: State, action: Action, moving: Set[str]) -> float:
-        """`TOP` times the share of what is new about an action there; 0 for nothing."""
-        found = self._features(state, moving)
-        return TOP * sum((action, f) not in self._tried for f in found) / max(len(found), 1)
-
-    def _features(self, state: State, moving: Set[str]) -> list[Feature]:
-        if len(moving) != self._kinds or len(self._around) > _KEPT:
+    def observe(self, state: State, action: Action, changed: Set[str]) -> None:
+        """An action was tried. changed: the kinds that changed by it."""
+        if changed - self._changes.keys():
             self._around.clear()
-            self._kinds = len(moving)
+        self._changes.update(changed)
+        self._tried.update((action, feature) for feature in self._features(state))
+
+    def interest(self, state: State, action: Action) -> float:
+        """`TOP` times the share of what is new about an action there; 0 for nothing."""
+        new = known = 0
+        for feature in self._features(state):
+            weight = self._changes[feature[0]] * feature[1]
+            if (action, feature) in self._tried:
+                known += weight
+            else:
+                new += weight
+        return TOP * new / (new + known) if new else 0.0
+
+    def _features(self, state: State) -> list[Feature]:
         found = self._around.get(state)
         if found is None:
-            found = self._around[state] = list(dict.fromkeys(features(state, moving)))
+            if len(self._around) > _KEPT:
+                self._around.clear()
+            found = self._around[state] = list(dict.fromkeys(features(state, self._changes.keys())))
         return found
 
 
 def features(state: State, moving: Set[str]) -> Iterator[Feature]:
     """What an action can meet in a state."""
-    places: dict[tuple[int, int], list[str]] = {}
+    places: dict[tuple[int, int], list[Obj]] = {}
     for o in state:
         place = _place(o)
         if place is not None:
-            places.setdefault(place, []).append(_look(o))
+            places.setdefault(place, []).append(o)
     for o in state:
         if o.kind not in moving:
             continue
         look, place = _look(o), _place(o)
         if place is None:
-            yield (look,)
+            yield o.kind, 1, look
             continue
         x, y = place
-        yield look, "here", tuple(sorted(places[place]))
+        yield o.kind, 1, look, _looks(places[place])
         for dx, dy in _WAYS:
-            near, far = (tuple(sorted(places.get((x + n * dx, y + n * dy), ()))) for n in (1, 2))
-            yield look, dx, dy, near, far
+            near = places.get((x + dx, y + dy), [])
+            far = places.get((x + 2 * dx, y + 2 * dy), []) if near else []
+            movable = sum(other.kind in moving for other in (*near, *far))
+            yield o.kind, 1 + 2 * movable, look, dx, dy, _looks(near), _looks(far)
+
+
+def _looks(objects: Iterable[Obj]) -> tuple[str, ...]:
+    return tuple(sorted(map(_look, objects)))
 
 
 def _place(o: Obj) -> tuple[int, int] | None:

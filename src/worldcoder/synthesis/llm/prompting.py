@@ -28,6 +28,8 @@ MODULES = (
 )  # fmt: skip
 """Modules that are of use to a program. Others can be imported as well, but tempt to look at clocks and such."""
 _NAMED_ACTIONS = 60
+_IN_VAIN = 10
+"""Steps in a row that do not fit or are shown already, after which no more are tried."""
 
 
 @dataclass(frozen=True)
@@ -148,10 +150,11 @@ class Prompter:
         album = Album(frozenset(seen.moving), left)
         if start is not None:
             more["start"] = album.start(start)
+        in_vain = 0
         for example in examples:
-            if len(album.parts) >= MOST_STEPS:
+            in_vain = 0 if album.add(example) else in_vain + 1
+            if len(album.parts) >= MOST_STEPS or in_vain >= _IN_VAIN:
                 break
-            album.add(example)
         more["steps"] = album.text
         return self._messages(template, {**values, **more})
 

@@ -297,11 +297,14 @@ class Search:
 
     def _take_in(self, answers: Sequence[tuple[str, Candidate | None]]) -> None:
         """Judge all new programs at once, then tell the bandit, in the order in which they were asked for."""
-        new = {c.key: c for _, c in answers if c is not None}
+        new: dict[str, Candidate] = {}
+        for _, candidate in answers:
+            if candidate is not None:
+                new.setdefault(candidate.key, candidate)
         self._task.judge(list(new.values()))
         for name, candidate in answers:
-            if candidate is None or new.pop(candidate.key, None) is None:
-                self.bandit.tell(name)
+            if candidate is None or new.get(candidate.key) is not candidate:
+                self.bandit.tell(name)  # nothing, or the same as another answer
                 continue
             self._take(candidate)
             self.bandit.tell(name, [(candidate.key, candidate.value)])

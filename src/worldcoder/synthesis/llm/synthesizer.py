@@ -14,6 +14,7 @@ from worldcoder.synthesis.llm.novelty import TOP, Novelty
 from worldcoder.synthesis.llm.prompting import Prompter
 from worldcoder.synthesis.llm.reading import read_reply
 from worldcoder.synthesis.llm.search import Asker, Candidate, Search, Writing
+from worldcoder.synthesis.llm.showing import changed_kinds
 from worldcoder.synthesis.llm.tasks import RewardTask, TransitionTask
 from worldcoder.synthesis.llm.templates import Templates
 from worldcoder.synthesis.proposer import Counterexample, RewardProposal
@@ -77,7 +78,8 @@ class LanguageModelSynthesizer:
 
     def observe(self, transition: Transition) -> None:
         self.seen.observe(transition)
-        self._novelty.observe(transition.state, transition.action, self.seen.moving)
+        changed = changed_kinds(transition.state, transition.next_state)
+        self._novelty.observe(transition.state, transition.action, changed)
 
     def refute(self, program: Program, counterexamples: Sequence[Counterexample]) -> None:
         """What the data show is seen when they are run; what else is heard is kept."""
@@ -196,7 +198,7 @@ class LanguageModelSynthesizer:
         return TOP
 
     def interest(self, state: State, action: Action) -> float:
-        return self._novelty.interest(state, action, self.seen.moving)
+        return self._novelty.interest(state, action)
 
     # ── what is spent, and what for ──────────────────────────────────────────────────────────────────────
 
