@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 from programs_for_sokoban import GOAL, NO_PENALTY, REWARD, THROUGH_BOXES, TRANSITION, sokoban_model
 
 from worldcoder.envs import Start, Step, make
 from worldcoder.errors import ProgramError
-from worldcoder.planning import Budget, Status, breadth_first
+from worldcoder.planning import Budget, Plan, Status
 from worldcoder.playing import ASTRAY, Moment, PlayedEpisode, Reason, play
-from worldcoder.programs import Program, WorldModel
+from worldcoder.programs import Program, Runner, Simulation, WorldModel
+from worldcoder.sandbox import Limits
 from worldcoder.world import Action, Obj, State
 
 
@@ -139,12 +140,12 @@ def test_ctrl_c_returns_what_was_played() -> None:
 def test_the_planner_is_a_parameter() -> None:
     used: list[int] = []
 
-    def counting(model: object, *, budget: Budget) -> object:
+    def counting(simulation: Simulation, *, budget: Budget) -> Plan:
         used.append(budget.nodes)
-        return breadth_first(model, budget=budget)  # type: ignore[arg-type]
+        return simulation.plan("astar", budget=budget)
 
-    play(sokoban_model(), make("sokoban"), [0], planner=counting, budget=Budget(nodes=77_777))  # type: ignore[arg-type]
-    assert used == [77_777]
+    played = play(sokoban_model(), make("sokoban"), [0], planner=counting, budget=Budget(nodes=77_777))
+    assert played.solved == 1 and used == [77_777]
 
 
 def test_it_is_json() -> None:
@@ -153,6 +154,69 @@ def test_it_is_json() -> None:
     assert {"mean_return", "mean_length", "seconds"} <= set(result)
     assert result["each"][0]["reason"] == "solved" and "return" in result["each"][0]
     assert play(sokoban_model(), make("sokoban"), []).to_json()["mean_return"] == 0
+
+
+# ── programs that fail badly ─────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def impatient() -> Iterator[Runner]:
+    """Runs programs, and waits for none that hangs."""
+    with Runner(limits=Limits(call_seconds=0.2)) as runner:
+        yield runner
+
+
+def upwards(what: str) -> WorldModel:
+    """Sokoban, and what happens instead when the action is `up`."""
+    return sokoban_model(TRANSITION.replace("    player =", f"    {what}\n    player ="))
+
+
+LOOP = "while action.name == 'up': pass"
+LEAVE = "import os; action.name == 'up' and os._exit(3)"
+MEMORY = "x = [0] * 10**11 if action.name == 'up' else None"
+
+
+@pytest.mark.parametrize(("what", "failing"), [(LOOP, "timeout"), (LEAVE, "crash"), (MEMORY, "memory")])
+def test_what_fails_badly_ends_an_episode_and_not_the_command(
+    impatient: Runner, what: str, failing: str
+) -> None:
+    played = play(upwards(what), make("sokoban"), range(2), runner=impatient)
+    assert [e.reason for e in played.episodes] == [Reason.FAULT] * 2
+    assert not played.solved
+    fault = played.episodes[0].fault
+    assert fault is not None and fault.failing == failing
+    assert played.to_json()["each"][1]["fault"]["failing"] == failing
+
+
+def test_a_step_that_fails_badly_is_planned_around(impatient: Runner) -> None:
+    """Without going up from one place, there is still a way."""
+    only_there = "while action.name == 'walk' and state.one('Cat').x == 1: pass"
+    leaping = f"""
+def transition(state, action):
+    {only_there}
+    state.one("Cat").x += {{"walk": 1, "leap": 2}}.get(action.name, 0)
+    return state
+"""
+
+    class Leaping(Ladder):
+        def actions(self, state: State) -> Sequence[Action]:
+            return [*super().actions(state), Action("leap")]
+
+        def step(self, action: Action) -> Step:
+            self.x += 2 * (action.name == "leap")
+            return super().step(action)
+
+    model = WorldModel(Program(leaping, "transition"), CAT.rewards)
+    world = Leaping(lambda s: s.one("Cat").x == 5)
+    episode = play(model, world, [0], runner=impatient, budget=Budget(nodes=500)).episodes[0]
+    assert episode.solved and episode.fault is None and episode.surprises == 0
+
+
+def test_a_program_that_hangs_when_it_is_loaded_is_refused(impatient: Runner) -> None:
+    with pytest.raises(ProgramError, match="took too long"):
+        play(sokoban_model("while True: pass"), make("sokoban"), [0], runner=impatient)
+    with pytest.raises(ProgramError, match="defines no function"):
+        play(sokoban_model(reward="x = 1"), make("sokoban"), [0], runner=impatient)
 
 
 # ── actions that depend on the state ─────────────────────────────────────────────────────────────────────

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any
 
 from worldcoder.envs import Environment
 from worldcoder.envs.guarded import guarded
 from worldcoder.errors import ModelFormatError
-from worldcoder.planning import Budget, Plan, Status, plan
+from worldcoder.planning import Budget, Plan, Status
 from worldcoder.programs import (
     Actions,
+    Fault,
     Prediction,
-    RewardFunction,
-    Simulator,
-    TransitionFunction,
+    Program,
+    Runner,
+    Simulation,
     WorldModel,
+    default_runner,
 )
 from worldcoder.programs.check import TOLERANCE
 from worldcoder.world.values import Action, Goal, State
@@ -31,6 +33,10 @@ ASTRAY = 20
 """An episode is given up after the world went elsewhere than predicted so many times."""
 
 _PROBED = 60  # predicted states in which it is asked what can be done
+_FAULTS = 3  # searches made again without the step in which a program failed, in all episodes together
+
+Planner = Callable[..., Plan]
+"""How a plan is searched for: called as planner(simulation, budget=budget)."""
 
 
 class Reason(StrEnum):
@@ -43,6 +49,7 @@ class Reason(StrEnum):
     UNREACHABLE = "the model says that no reward can be reached"
     BUDGET = "no plan within the budget"
     ASTRAY = "the world goes elsewhere than predicted again and again"
+    FAULT = "a program of the model fails badly"
     NO_REWARD = "the model has no reward program for this goal"
 
 
@@ -71,6 +78,7 @@ class PlayedEpisode:
 
     returned: the sum of its rewards. length: actions taken. surprises: predictions that were wrong.
     plans: searches made; nodes, planning_seconds: what they took. plan: what the last one found out.
+    fault: how a program failed in the last searches, where that left the episode without a plan.
     """
 
     seed: int
@@ -84,10 +92,12 @@ class PlayedEpisode:
     plan: Status | None
     nodes: int
     planning_seconds: float
+    fault: Fault | None = None
 
     def to_json(self) -> dict[str, Any]:
-        values = asdict(self)
-        return {**values, "return": values.pop("returned"), "reason": str(self.reason)}
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        fault = None if self.fault is None else self.fault.to_json()
+        return {**values, "return": values.pop("returned"), "reason": str(self.reason), "fault": fault}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,26 +143,37 @@ def play(
     *,
     budget: Budget = DEFAULT_BUDGET,
     max_steps: int = 500,
-    planner: Callable[..., Plan] = plan,
+    planner: Planner = Simulation.plan,
     on_step: Callable[[Moment], None] | None = None,
+    runner: Runner | None = None,
 ) -> Played:
     """Solve the levels of some seeds with a model, learning nothing.
 
     An episode is solved when it ends with a positive reward. The model's plan is followed as long as the
     world goes where it was predicted to. Where it does not, a new plan is made from the state that is really
     there, without the action that led astray in its state. Rewards other than predicted are counted as
-    surprises and change no plan.
+    surprises and change no plan. A step in which a program of the model fails is not planned with; where it
+    fails badly (it loops, crashes, ...) and no plan is found without that step, the episode says how.
 
-    budget: of each search. max_steps: actions in an episode. planner: one of `worldcoder.planning`.
-    on_step: told of each start and step while it happens. Ctrl-C ends it; what was played is returned.
+    budget: of each search. max_steps: actions in an episode. planner: called with a `Simulation` and `budget=`;
+    returns a plan. on_step: told of each start and step while it happens. runner: runs the programs; a common
+    one where left out. Ctrl-C ends it; what was played is returned.
 
     Raises ProgramError for a program that does not load, WorldError from the environment or for one that
-    returns what it should not.
+    returns what it should not, SandboxError where programs cannot be run safely.
     """
     began = time.perf_counter()
     episodes: list[PlayedEpisode] = []
     interrupted = False
-    player = _Player(model, guarded(environment), budget, max_steps, planner, on_step or _unseen)
+    player = _Player(
+        model,
+        guarded(environment),
+        budget,
+        max_steps,
+        planner,
+        on_step or _unseen,
+        runner or default_runner(),
+    )
     try:
         for seed in seeds:
             episodes.append(player.play(seed))
@@ -172,8 +193,9 @@ class _Player:
         environment: Environment,
         budget: Budget,
         max_steps: int,
-        planner: Callable[..., Plan],
+        planner: Planner,
         show: Callable[[Moment], None],
+        runner: Runner,
     ) -> None:
         self._model = model
         self._environment = environment
@@ -181,8 +203,10 @@ class _Player:
         self._max_steps = max_steps
         self._planner = planner
         self._show = show
-        self._transition = TransitionFunction(model.transition.source)
-        self._rewards: dict[Goal, RewardFunction | None] = {}
+        self._runner = runner
+        self._faults = 0
+        self._probes = True
+        runner.load(model.transition)
 
     def play(self, seed: int) -> PlayedEpisode:
         """One episode."""
@@ -191,10 +215,12 @@ class _Player:
         reward = self._reward(goal)
         if reward is None:
             return PlayedEpisode(seed, goal, False, Reason.NO_REWARD, 0.0, 0, 0, 0, None, 0, 0.0)
+        self._runner.load(reward)
         actions: Actions = self._fixed_actions(state, reward) or self._environment.actions
-        refuted: set[tuple[State, Action]] = set()
+        refuted: dict[tuple[State, Action], None] = {}
         ahead: deque[tuple[State, Action, Prediction]] = deque()
         plans: list[Plan] = []
+        fault: Fault | None = None
         returned, length, surprises, astray = 0.0, 0, 0, 0
 
         while True:
@@ -204,12 +230,18 @@ class _Player:
             elif astray > ASTRAY:
                 reason = Reason.ASTRAY
             elif not ahead or ahead[0][0] != state:
-                simulator = self._simulator(state, reward, actions, refuted)
-                found = self._planner(simulator, budget=self._budget)
+                simulation = self._simulation(reward, state, actions, refuted)
+                found = self._planner(simulation, budget=self._budget)
                 plans.append(found)
-                ahead = _predicted(simulator, state, found.actions)
+                ahead = _predicted(simulation, state, found.actions)
+                bad = _badly(found.fault)
+                fault = None if ahead else bad or fault
                 if not ahead:
-                    reason = Reason.UNREACHABLE if found.status is Status.UNREACHABLE else Reason.BUDGET
+                    failing = self._failing_step(bad, refuted)
+                    if failing is not None:
+                        refuted[failing] = None
+                        continue
+                    reason = Reason.FAULT if fault is not None else _without_plan(found.status)
             if reason is None:
                 before, action, expected = ahead.popleft()
                 if action not in self._environment.actions(before):  # they are not everywhere the same
@@ -224,7 +256,7 @@ class _Player:
                 surprises += surprise
                 if elsewhere:
                     astray += 1
-                    refuted.add((before, action))
+                    refuted[before, action] = None
                     ahead.clear()
                 self._show(Moment(seed, goal, length, state, action, gained, done, surprise, len(ahead)))
                 if done:
@@ -244,56 +276,67 @@ class _Player:
                     plan=plans[-1].status if plans else None,
                     nodes=sum(p.nodes for p in plans),
                     planning_seconds=sum(p.seconds for p in plans),
+                    fault=fault,
                 )
 
-    def _reward(self, goal: Goal) -> RewardFunction | None:
-        if goal not in self._rewards:
-            try:
-                program = self._model.reward(goal)
-            except ModelFormatError:  # it knows other goals only
-                program = None
-            self._rewards[goal] = None if program is None else RewardFunction(program.source)
-        return self._rewards[goal]
+    def _reward(self, goal: Goal) -> Program | None:
+        try:
+            return self._model.reward(goal)
+        except ModelFormatError:  # it knows other goals only
+            return None
 
-    def _simulator(
-        self, state: State, reward: RewardFunction, actions: Actions, refuted: set[tuple[State, Action]]
-    ) -> Simulator:
-        if not refuted:
-            return Simulator(self._transition, reward, state, actions)
+    def _failing_step(
+        self, fault: Fault | None, refuted: Mapping[tuple[State, Action], None]
+    ) -> tuple[State, Action] | None:
+        """The step in which a program failed, if it is worth a search without it."""
+        if fault is None or fault.state is None or fault.action is None:
+            return None
+        step = fault.state, fault.action
+        self._faults += 1
+        return None if step in refuted or self._faults > _FAULTS else step
 
-        def allowed(here: State) -> Sequence[Action]:
-            there_are = actions(here) if callable(actions) else actions
-            return [a for a in there_are if (here, a) not in refuted]
+    def _simulation(
+        self, reward: Program, state: State, actions: Actions, without: Collection[tuple[State, Action]] = ()
+    ) -> Simulation:
+        return self._runner.simulation(self._model.transition, reward, state, actions, without=tuple(without))
 
-        return Simulator(self._transition, reward, state, allowed)
-
-    def _fixed_actions(self, start: State, reward: RewardFunction) -> Sequence[Action] | None:
+    def _fixed_actions(self, start: State, reward: Program) -> Sequence[Action] | None:
         """The actions, if they are the same in the first predicted states; search is faster with these."""
         actions = tuple(self._environment.actions(start))
-        simulator = Simulator(self._transition, reward, start, self._environment.actions)
-        queue = deque([(simulator.start(), start)])
-        seen = {simulator.key(simulator.start())}
-        while queue and len(seen) < _PROBED:
-            node, state = queue.popleft()
-            if tuple(self._environment.actions(state)) != actions:
+        simulation = self._simulation(reward, start, actions)
+        seen, layer = {start}, [start]
+        while layer and len(seen) < _PROBED:
+            if not self._probes:
                 return None
-            for action in actions:
-                after, prediction = simulator.step(node, action)
-                key = simulator.key(after)
-                if prediction.state is not None and not prediction.done and key not in seen:
-                    seen.add(key)
-                    queue.append((after, prediction.state))
+            if any(tuple(self._environment.actions(state)) != actions for state in layer):
+                return None
+            steps = [(state, action) for state in layer for action in actions]
+            layer = []
+            for prediction in simulation.predict_all(steps[: _PROBED * len(actions)]):
+                after = prediction.state
+                if after is None and prediction.failing != "error":
+                    self._probes = False  # it fails badly: to find that out in each episode would take long
+                if after is not None and not prediction.done and after not in seen and len(seen) < _PROBED:
+                    seen.add(after)
+                    layer.append(after)
         return actions
 
 
+def _badly(fault: Fault | None) -> Fault | None:
+    """The fault, if it leaves open what the model says; a step that raises an error just leads nowhere."""
+    return None if fault is None or fault.failing == "error" else fault
+
+
+def _without_plan(status: Status) -> Reason:
+    return Reason.UNREACHABLE if status is Status.UNREACHABLE else Reason.BUDGET
+
+
 def _predicted(
-    simulator: Simulator, state: State, actions: Sequence[Action]
+    simulation: Simulation, state: State, actions: Sequence[Action]
 ) -> deque[tuple[State, Action, Prediction]]:
     """The steps of a plan: where it is, what it does, what should come of it."""
     steps: deque[tuple[State, Action, Prediction]] = deque()
-    node = simulator.start()
-    for action in actions:
-        node, prediction = simulator.step(node, action)
+    for action, prediction in zip(actions, simulation.follow(actions), strict=False):
         steps.append((state, action, prediction))
         if prediction.state is None:
             break

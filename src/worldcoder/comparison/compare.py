@@ -15,8 +15,8 @@ from worldcoder.comparison.words import end_in_words, reward_in_words, state_in_
 from worldcoder.envs import Environment
 from worldcoder.envs.guarded import guarded
 from worldcoder.errors import ModelFormatError, UsageError
-from worldcoder.planning import Budget, plan
-from worldcoder.programs import Prediction, RewardFunction, Simulator, TransitionFunction, WorldModel
+from worldcoder.planning import Budget
+from worldcoder.programs import Prediction, Program, Runner, Simulation, WorldModel, default_runner
 from worldcoder.programs.check import TOLERANCE
 from worldcoder.world.values import Action, Goal, State
 
@@ -34,7 +34,8 @@ class Mistake:
     """A test that the model got wrong.
 
     path: the actions from `reset(seed)` to `state`. what: the part that differs first; "error" where a
-    program failed, then `predicted` has the message. difference: in words. context: its first context.
+    program failed: `predicted` then says how, with the message. difference: in words. context: its first
+    context.
     """
 
     seed: int
@@ -65,7 +66,7 @@ class Mistake:
 
 def _prediction_to_json(prediction: Prediction) -> dict[str, Any]:
     if prediction.state is None:
-        return {"error": prediction.error}
+        return {"error": prediction.error, "failing": prediction.failing}
     return {"state": prediction.state.to_json(), "reward": prediction.reward, "done": prediction.done}
 
 
@@ -155,6 +156,7 @@ def compare(
     seconds: float | None = None,
     shown: int = 10,
     rng: random.Random | None = None,
+    runner: Runner | None = None,
 ) -> Comparison:
     """Hold a model against the real environment, exactly.
 
@@ -167,10 +169,13 @@ def compare(
     make: builds a fresh environment. tests: at most so many. seconds: wall-clock limit, at which fewer tests
     are made; without one the result depends on model, world, seeds and rng alone. shown: mistakes to return, and
     repeated ones.
-    rng: decides what is tried; a fixed one where left out.
+    rng: decides what is tried; a fixed one where left out. runner: runs the programs; a common one where left
+    out.
 
     Raises ProgramError for a program that does not load, UsageError for no seeds or tests, WorldError from
-    the environment or for one that returns what it should not. A program that fails at a test is a mistake.
+    the environment or for one that returns what it should not, SandboxError where programs cannot be run
+    safely. A program that fails at a test, in whatever way, is a mistake. One that hangs or crashes in many tests
+    of an action is not run in all of them; these count as mistakes, and say so.
     """
     seeds = list(seeds)
     if not seeds or tests < 1:
@@ -181,11 +186,11 @@ def compare(
     def build() -> Environment:
         return guarded(make())
 
-    predictor = _Predictor(model, build())
+    predictor = _Predictor(model, build(), runner or default_runner())
     limit = None if seconds is None else _SHARE * seconds
     samples = gather(build, seeds, wanted=_POOL * tests, guide=predictor.guide, rng=rng, seconds=limit)
 
-    outcomes = [(sample, predictor.predict(sample)) for sample in samples]
+    outcomes = list(zip(samples, predictor.predict(samples), strict=True))
     known = rng.sample(samples, min(len(samples), _SAMPLED))
     contexts = Contexts((s.state, s.action, s.step) for s in known)
     by_context: defaultdict[str, list[int]] = defaultdict(list)
@@ -219,48 +224,66 @@ def compare(
         without_reward=tuple(sorted(g for g in {s.goal for s in samples} if not predictor.rewarded(g))),
         seconds=time.perf_counter() - began,
         repeated=tuple(_merged(mistakes, shown)),
-        first_error=next((m.difference for m in mistakes if m.what == "error"), None),
+        first_error=_first_error(mistakes),
     )
 
 
 class _Predictor:
-    """The model, loaded once, with one simulator for each start and goal."""
+    """The model, with one simulation for each start, goal and action."""
 
-    def __init__(self, model: WorldModel, environment: Environment) -> None:
+    def __init__(self, model: WorldModel, environment: Environment, runner: Runner) -> None:
         self._model = model
         self._actions = environment.actions
-        self._transition = TransitionFunction(model.transition.source)
-        self._rewards: dict[Goal, RewardFunction | None] = {}
-        self._simulators: dict[tuple[int, Goal], Simulator] = {}
+        self._runner = runner
+        self._rewards: dict[Goal, Program | None] = {}
         self._guided = 0
+        runner.load(model.transition)
 
-    def _reward(self, goal: Goal) -> RewardFunction | None:
+    def _reward(self, goal: Goal) -> Program | None:
         if goal not in self._rewards:
             try:
                 program = self._model.reward(goal)
             except ModelFormatError:  # the model knows other goals only
                 program = None
-            self._rewards[goal] = None if program is None else RewardFunction(program.source)
+            self._runner.load(program)
+            self._rewards[goal] = program
         return self._rewards[goal]
 
     def rewarded(self, goal: Goal) -> bool:
         return self._reward(goal) is not None
 
-    def predict(self, sample: Sample) -> Prediction:
-        key = (sample.seed, sample.goal)
-        if key not in self._simulators:
-            self._simulators[key] = self._simulator(sample.state, sample.goal)
-        return self._simulators[key].predict(sample.state, sample.action)
+    def predict(self, samples: Sequence[Sample]) -> list[Prediction]:
+        """What the model says of each."""
+        groups: defaultdict[tuple[int, Goal, Action], list[int]] = defaultdict(list)
+        for i, sample in enumerate(samples):
+            groups[sample.seed, sample.goal, sample.action].append(i)  # one that hangs spoils no other action
+        found: dict[int, Prediction] = {}
+        spoilt: set[Action] = set()
+        for (_, goal, action), members in groups.items():
+            if action in spoilt:
+                found.update(dict.fromkeys(members, _NOT_RUN))
+                continue
+            simulation = self._simulation(samples[members[0]].state, goal)
+            predictions = simulation.predict_all([(samples[i].state, action) for i in members])
+            found.update(zip(members, predictions, strict=True))
+            if any(_not_run(p) for p in predictions):
+                spoilt.add(action)
+        return [found[i] for i in range(len(samples))]
 
     def guide(self, state: State, goal: Goal) -> Sequence[Action]:
         """The model's plan to a rewarded end; empty where it has none, or after enough of them."""
         if not self.rewarded(goal) or self._guided >= _GUIDED:
             return ()
-        self._guided += 1
-        return plan(self._simulator(state, goal), budget=_PLAN).actions
+        plan = self._simulation(state, goal).plan(budget=_PLAN)
+        self._guided += (
+            1 if plan.fault is None else _GUIDED
+        )  # to find out how it fails takes long enough once
+        return plan.actions
 
-    def _simulator(self, state: State, goal: Goal) -> Simulator:
-        return Simulator(self._transition, self._reward(goal), state, self._actions(state))
+    def _simulation(self, state: State, goal: Goal) -> Simulation:
+        return self._runner.simulation(
+            self._model.transition, self._reward(goal), state, self._actions(state)
+        )
 
 
 def _draw_evenly(by_context: Mapping[str, list[int]], tests: int, rng: random.Random) -> list[int]:
@@ -286,7 +309,7 @@ def _judge(sample: Sample, prediction: Prediction, rewarded: bool, context: str)
     observed = Prediction(step.state, step.reward, step.done)
     what: What
     if prediction.state is None:
-        what, difference = "error", prediction.error or "the program failed"
+        what, difference = "error", _how_it_failed(prediction)
     elif prediction.state != step.state:
         what = "state"
         difference = state_in_words(sample.state, prediction.state, step.state)
@@ -300,6 +323,26 @@ def _judge(sample: Sample, prediction: Prediction, rewarded: bool, context: str)
         sample.seed, sample.path, sample.goal, sample.state, sample.action,
         what, prediction, observed, difference, context,
     )  # fmt: skip
+
+
+_NOT_RUN = Prediction(None, 0.0, False, "the program failed badly in other tests of this action")
+
+
+def _not_run(prediction: Prediction) -> bool:
+    return prediction.state is None and prediction.failing is None
+
+
+def _how_it_failed(prediction: Prediction) -> str:
+    text = prediction.error or "the program failed"
+    if _not_run(prediction):
+        return f"not run: {text.removeprefix('it was not run: ')}"
+    return text if prediction.failing == "error" else f"{prediction.failing}: {text}"
+
+
+def _first_error(mistakes: Sequence[Mistake]) -> str | None:
+    """How a program failed first, one that was run if there is any."""
+    errors = [m for m in mistakes if m.what == "error"]
+    return next((m.difference for m in sorted(errors, key=lambda m: _not_run(m.predicted))), None)
 
 
 def _merged(mistakes: Sequence[Mistake], shown: int) -> list[Repeated]:
