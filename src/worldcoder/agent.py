@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Literal
 
-from worldcoder.exploration import Explorer
+from worldcoder.exploration import Explorer, KnownSteps
 from worldcoder.planning import Budget, Plan, Status
 from worldcoder.programs import Actions, Program, Runner, Simulation, WorldModel, default_runner
 from worldcoder.synthesis.learner import Learner
@@ -110,12 +110,11 @@ class Agent:
         self.learner = Learner(proposer, self._runner)
         self._start: State | None = None
         self._action_sets: set[tuple[Action, ...]] = set()
-        # the plan: where it should be, what to do
-        self._queue: deque[tuple[State, Action, Why, str]] = deque()
-        # by reward program: how a search of so many nodes ended
-        self._without_plan: dict[str, tuple[Status, int]] = {}
+        self._queue: deque[tuple[State, Action, Why, str]] = deque()  # where it should be, what to do
+        self._without_plan: dict[str, tuple[Status, int]] = {}  # by reward: how so many nodes ended
         self._quiet: set[State] = set()  # where nothing to learn was found
         self._tried: set[tuple[State, Action]] = set()
+        self._known_steps = KnownSteps()
         self._disappointed: str | None = None
         self._promise: tuple[tuple[State, str], bool] | None = None
 
@@ -321,9 +320,8 @@ class Agent:
             if learner.hopeless(program, reward):
                 break
             found = self._planner(simulation, budget=Budget(nodes=nodes))
-            fault = found.fault
-            again = fault is not None and learner.fault(fault, program, reward, in_vain=not found.found)
-            if found.found or not again:
+            fault, in_vain = found.fault, not found.found
+            if not (fault and learner.fault(fault, program, reward, in_vain=in_vain) and in_vain):
                 break
         if found.status is _NEVER and learner.without(program, reward):
             found = replace(found, status=Status.BUDGET)  # not everything was looked at
@@ -355,6 +353,7 @@ class Agent:
                 tried=self._tried,
                 wrong=self.learner.wrong.union(self.learner.without(self._program, reward)),
                 nodes=self.config.explore_nodes,
+                known=self._known_steps.of(self._program, reward),
             )
             found = explorer.most_interesting()
             news = found is None and self._seek_news(state)

@@ -7,12 +7,15 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
-from worldcoder.programs import Fault, Prediction, Simulation
+from worldcoder.programs import Fault, Prediction, Program, Simulation
 from worldcoder.synthesis.proposer import Proposer
 from worldcoder.world.values import Action, Goal, State
 
 Step = tuple[State, Action]
 Way = tuple[Step, ...]
+
+REMEMBERED = 20_000
+"""Predicted steps that are kept."""
 
 AHEAD = 64
 """States whose steps are predicted in one request; those that are not looked at in the end cost little."""
@@ -26,12 +29,27 @@ class Lesson:
     why: str
 
 
+class KnownSteps:
+    """What the present programs predicted so far."""
+
+    def __init__(self) -> None:
+        self._programs: tuple[Program | None, ...] = ()
+        self._steps: dict[Step, Prediction] = {}
+
+    def of(self, *programs: Program | None) -> dict[Step, Prediction]:
+        """What these programs predicted; nothing where others were asked for before."""
+        if programs != self._programs or len(self._steps) > REMEMBERED:
+            self._programs, self._steps = programs, {}
+        return self._steps
+
+
 class Explorer:
     """Looks for lessons from one state on.
 
     tried: what was done already; the world is deterministic, so doing it again teaches nothing.
     wrong: what the model is known to predict wrongly; no way leads through it.
     nodes: how many predicted states are looked at.
+    known: what the same programs predicted before; it is added to.
     """
 
     def __init__(
@@ -43,6 +61,7 @@ class Explorer:
         tried: Set[Step],
         wrong: Set[Step],
         nodes: int,
+        known: dict[Step, Prediction] | None = None,
     ) -> None:
         self._proposer = proposer
         self._simulation = simulation
@@ -50,7 +69,7 @@ class Explorer:
         self._tried = tried
         self._wrong = wrong
         self._nodes = nodes
-        self._following: dict[State, list[Step]] = {}  # what each state leads to, and by which action
+        self._known: dict[Step, Prediction] = {} if known is None else known
         self._failed: list[tuple[Step, Prediction]] = []
 
     def most_interesting(self) -> Lesson | None:
@@ -95,22 +114,25 @@ class Explorer:
             self._left -= 1
 
     def _expand(self, state: State, way: Way) -> None:
-        if state not in self._following:
+        steps = self._steps(state)
+        if any(step not in self._known for step in steps):
             ahead = islice(self._frontier, min(AHEAD, self._left) - 1)
             self._predict([state, *(other for other, _ in ahead)])
-        for after, action in self._following[state]:
-            if after not in self._seen:
-                self._seen.add(after)
-                self._frontier.append((after, (*way, (state, action))))
+        for step in steps:
+            led = self._known.get(step)
+            if led and led.state is not None and not led.done and led.state not in self._seen:
+                self._seen.add(led.state)
+                self._frontier.append((led.state, (*way, step)))
+
+    def _steps(self, state: State) -> list[Step]:
+        every = ((state, action) for action in self._actions(state))
+        return [step for step in every if step not in self._wrong]
 
     def _predict(self, states: Sequence[State]) -> None:
         """Ask what states lead to. A round trip costs as much as many steps, so several are asked for at once."""
-        new = [state for state in states if state not in self._following]
-        self._following.update((state, []) for state in new)
-        every = ((state, action) for state in new for action in self._actions(state))
-        steps = [step for step in every if step not in self._wrong]
-        for (state, action), led in zip(steps, self._simulation.predict_all(steps), strict=True):
+        steps = [step for state in states for step in self._steps(state) if step not in self._known]
+        for step, led in zip(steps, self._simulation.predict_all(steps), strict=True):
+            if led.state is not None or led.failing is not None:  # else it was not run
+                self._known[step] = led
             if led.state is None:
-                self._failed.append(((state, action), led))
-            elif not led.done:
-                self._following[state].append((led.state, action))
+                self._failed.append((step, led))

@@ -62,6 +62,8 @@ class Learner:
 
     def fit(self, goal: Goal, start: State) -> bool:
         """Bring the model up to the data; whether it has another transition program now."""
+        if self.model is not None:  # what is new, for all of its programs in one request
+            self._runner.check(self.check, self.model.transition, self.model.rewards)
         wrong = [] if self.program is None else self._missed(self.program)
         ask = self.proposer.fit() or self._news or self.program is None or bool(wrong)
         self._news = False
@@ -218,13 +220,13 @@ class Learner:
         return sum(n for key, n in self._faults.items() if ids.issuperset(key)) >= MOST_FAULTS
 
     def _tell(self, program: Program, wrong: Iterable[Mismatch]) -> None:
-        """What is wrong with a program, as far as it was not told before."""
+        """What is wrong with a program, as far as it was seen and not told before."""
         told = self._told.get(program.id, 0)
         self._told[program.id] = len(self.check)
-        transitions = self.check.transitions
-        new = [Counterexample.recorded(m, transitions[m.index]) for m in wrong if m.index >= told]
+        new = [m for m in wrong if m.index >= told and m.seen]
         if new:
-            self._refute(program, new)
+            transitions = self.check.transitions
+            self._refute(program, [Counterexample.recorded(m, transitions[m.index]) for m in new])
 
     def _refute(self, program: Program, found: Sequence[Counterexample]) -> None:
         self.proposer.refute(program, found)
