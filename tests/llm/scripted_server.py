@@ -359,7 +359,8 @@ def _chunk(
 
 def _stream_anthropic(exchange: Exchange, said: _Said) -> None:
     usage = _anthropic(said.usage)
-    message: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "model": said.model, "content": []}
+    message: dict[str, Any] = {"id": "msg_1", "type": "message", "role": "assistant", "content": []}
+    message["model"] = said.model
     if usage:
         message["usage"] = {**usage, "output_tokens": 1}
     exchange.event({"type": "message_start", "message": message}, "message_start")

@@ -7,6 +7,7 @@ import json
 import random
 import re
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from llm_worlds import ENVIRONMENT, Seen, ask, closing, hasty, opened, seen
+from llm_worlds import ENVIRONMENT, SHORT, Seen, ask, closing, hasty, opened, seen
 from scripted_server import (
     Asked,
     Behaviour,
@@ -518,18 +519,23 @@ def test_what_a_server_rejects_is_left_out_and_remembered(
     field: str, name: str, code: int, message: str | None
 ) -> None:
     """Whether it says what it does not like or not; with another error than it should, too."""
-    result = seen(
-        [rejects(field, say("x"), code, message)],
-        ask("1", schema={"type": "object"}, seed=3),
-        ask("2", schema={"type": "object"}, seed=3),
-    )
+    wish: dict[str, Any] = {"schema": {"type": "object"}, "seed": 3}
+    result = seen([rejects(field, say("x"), code, message)], *(ask(f"{i}", **wish) for i in range(3)))
     assert result.reply.texts == ("x",)
     assert result.reply.without == (name,)
-    second = [asked for asked in result.server.asked if asked.prompt == "2"]
-    assert len(second) == 1
+    last = [asked for asked in result.server.asked if asked.prompt == "2"]
+    assert len(last) == 1, "it is remembered"
     other = "seed" if name == "schema" else "response_format"
-    assert other in second[0].body, "nothing else is left out"
+    assert other in last[0].body, "nothing else is left out"
     assert result.reply.spent.calls == 1
+
+
+def test_a_server_that_only_stumbles_is_not_thought_to_reject_anything() -> None:
+    """Errors of its own that pass by themselves, each time just after something was left out."""
+    script = [*[status(500), status(500), say("x"), say("y")] * 3, say("z")]
+    result = seen(script, *(ask(f"{i}", seed=3) for i in range(7)), patience=replace(SHORT, tries=5))
+    assert result.reply.texts == ("z",)
+    assert result.reply.without == ()
 
 
 def test_a_server_that_rejects_several_things_without_saying_so() -> None:

@@ -14,8 +14,9 @@ from typing import Protocol
 
 from worldcoder.errors import LLMError, ValueFormError
 from worldcoder.llm.budget import Budget, time_is_up
+from worldcoder.llm.concessions import Concessions, Knowledge, missed
 from worldcoder.llm.errors import BadReply, Unavailable
-from worldcoder.llm.patience import Concessions, Patience, learned, missed
+from worldcoder.llm.patience import Patience
 from worldcoder.llm.prices import NO_PRICE, Price
 from worldcoder.llm.server import Answer, Attempt, Failure, Feature, Server, Text
 from worldcoder.llm.tokens import count_prompt, count_tokens
@@ -106,7 +107,7 @@ class ServerClient:
         self._patience = patience
         self._rng = rng or random.Random()
         self._slots = asyncio.Semaphore(in_flight)
-        self._lacks = server.lacks
+        self._known = Knowledge(server.lacks)
         self._reached = False
         self._not_before = 0.0  # by the clock of the event loop; what one request is told holds for all
         self._underestimated = 1.0
@@ -143,7 +144,7 @@ class ServerClient:
 
     def need(self, request: Request) -> Spent:
         """The most that a request can cost if every attempt succeeds."""
-        if "n" not in self._lacks:
+        if "n" not in self._known.lacks:
             return self._need(request, request.n)
         return sum((self._need(request, 1) for _ in range(request.n)), NOTHING)
 
@@ -153,7 +154,7 @@ class ServerClient:
     async def _fill(self, job: _Job) -> None:
         """Ask until there are as many texts as are wanted."""
         while missing := job.missing():
-            if len(missing) > 1 and "n" not in self._lacks:
+            if len(missing) > 1 and "n" not in self._known.lacks:
                 await self._persist(job, missing)
                 continue
             asking = (self._persist(job, [number]) for number in missing)
@@ -163,7 +164,7 @@ class ServerClient:
 
     async def _persist(self, job: _Job, numbers: list[int]) -> None:
         """Get at least one of these texts, all of them if the server gives several at once."""
-        concessions = Concessions(self._lacks, job.request, len(numbers))
+        concessions = Concessions(self._known.lacks, job.request, len(numbers))
         first: Failure | None = None
         failures = 0
         while True:
@@ -177,9 +178,9 @@ class ServerClient:
             else:
                 job.take(answer, numbers)
                 job.without |= without
-                self._lacks = learned(self._lacks, without)
-                if len(answer.complete()) < n:
-                    self._lacks |= {"n"}
+                self._known.accepted(concessions)
+                if len(answer.texts) < n:
+                    self._known.ignores_n()
                 return
             first = first or failure
             if failure.answer is not None and failure.answer.complete():

@@ -1,12 +1,11 @@
-"""How long a server is waited for, how often it is tried again, and what is left out of a request meanwhile."""
+"""How long a server is waited for, and how often it is tried again."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
 
-from worldcoder.llm.server import Failure, Feature
-from worldcoder.llm.values import Request
+from worldcoder.llm.server import Failure
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,67 +42,3 @@ class Patience:
         elif failure.why == "unreachable" and not reached:
             tries = self.unreachable_tries
         return failures >= tries
-
-
-_LIMITS: frozenset[Feature] = frozenset({"max_tokens", "max_completion_tokens"})
-"""Two names for one thing, of which a server knows at least one."""
-
-_SUSPECTS: tuple[Feature, ...] = ("schema", "n", "seed")
-"""What servers refuse most often without saying so."""
-
-_WISHES: tuple[Feature, ...] = ("schema", "seed", "stop", "temperature")
-
-
-class Concessions:
-    """What is left out of one request, step by step, until the server takes it.
-
-    Some servers say what they do not accept; some answer an error of their own (HTTP 500). Where nothing is
-    named, the suspects are left out one at a time, then together.
-
-    known: what is known of the server before.
-    """
-
-    def __init__(self, known: frozenset[Feature], request: Request, n: int) -> None:
-        self._named = known
-        self._guess: frozenset[Feature] = frozenset()
-        self._swapped = False
-        there = {"schema": request.schema is not None, "n": n > 1, "seed": request.seed is not None}
-        suspects = [frozenset({f}) for f in _SUSPECTS if there[f] and f not in known]
-        self._guesses = [*suspects, frozenset().union(*suspects)] if len(suspects) > 1 else suspects
-
-    @property
-    def without(self) -> frozenset[Feature]:
-        """What is left out now."""
-        return self._named | self._guess
-
-    def concede(self, failure: Failure) -> bool:
-        """Leave out something more, or something else; whether there was anything."""
-        blamed = failure.blamed - self.without
-        if blamed & _LIMITS:
-            if self._swapped:
-                return False
-            self._swapped = True
-            self._named = (self._named - _LIMITS) | (blamed & _LIMITS)
-        if blamed:
-            self._named |= blamed
-            return True
-        if not self._guesses:
-            return False
-        self._guess = self._guesses.pop(0)
-        return True
-
-
-def learned(known: frozenset[Feature], without: frozenset[Feature]) -> frozenset[Feature]:
-    """What is known of a server after it took a request without these."""
-    return (known - _LIMITS) | without
-
-
-def missed(request: Request, without: frozenset[Feature]) -> frozenset[Feature]:
-    """Which wishes of a request a server did not hear."""
-    there = {
-        "schema": request.schema is not None,
-        "seed": request.seed is not None,
-        "stop": bool(request.stop),
-        "temperature": request.temperature is not None,
-    }
-    return frozenset(f for f in _WISHES if there[f] and f in without)
