@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from worldcoder.comparison import Comparison, compare
     from worldcoder.envs import Environment, Start, Step, make, register
     from worldcoder.envs.gymnasium import from_gymnasium
-    from worldcoder.errors import WorldcoderError
+    from worldcoder.errors import SandboxError, WorldcoderError
     from worldcoder.experiment import Experiment, resume, run
-    from worldcoder.planning import Budget, Plan, Status, plan
+    from worldcoder.planning import Budget, Plan, Status
     from worldcoder.playing import Played, play
-    from worldcoder.programs import Program, WorldModel, load_model
+    from worldcoder.programs import Prediction, Program, Runner, Simulation, WorldModel, load_model
     from worldcoder.runs.events import Summary
+    from worldcoder.sandbox import Limits
     from worldcoder.world import Action, Goal, Obj, Ref, State, Transition
     from worldcoder.world.drawing import draw
 
@@ -34,11 +35,16 @@ __all__ = [
     "Environment",
     "Experiment",
     "Goal",
+    "Limits",
     "Obj",
     "Plan",
     "Played",
+    "Prediction",
     "Program",
     "Ref",
+    "Runner",
+    "SandboxError",
+    "Simulation",
     "Start",
     "State",
     "Status",
@@ -52,7 +58,6 @@ __all__ = [
     "from_gymnasium",
     "load_model",
     "make",
-    "plan",
     "play",
     "register",
     "resume",
@@ -63,12 +68,13 @@ _FROM = {
     "worldcoder.comparison": ("Comparison", "compare"),
     "worldcoder.envs": ("Environment", "Start", "Step", "make", "register"),
     "worldcoder.envs.gymnasium": ("from_gymnasium",),
-    "worldcoder.errors": ("WorldcoderError",),
+    "worldcoder.errors": ("SandboxError", "WorldcoderError"),
     "worldcoder.experiment": ("Experiment", "resume", "run"),
-    "worldcoder.planning": ("Budget", "Plan", "Status", "plan"),
+    "worldcoder.planning": ("Budget", "Plan", "Status"),
     "worldcoder.playing": ("Played", "play"),
-    "worldcoder.programs": ("Program", "WorldModel", "load_model"),
+    "worldcoder.programs": ("Prediction", "Program", "Runner", "Simulation", "WorldModel", "load_model"),
     "worldcoder.runs.events": ("Summary",),
+    "worldcoder.sandbox": ("Limits",),
     "worldcoder.world": ("Action", "Goal", "Obj", "Ref", "State", "Transition"),
     "worldcoder.world.drawing": ("draw",),
 }

@@ -34,12 +34,27 @@ OptionOption = Annotated[
 ]
 SeedsOption = Annotated[str, typer.Option("--seeds", metavar="SEEDS", help="Levels: 1-20, 3 or 1,4,7-9.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and nothing else.")]
+UnsafeOption = Annotated[
+    bool,
+    typer.Option(
+        "--unsafe-no-sandbox",
+        help="Run programs even where they cannot be locked up. They can then do whatever you can.",
+    ),
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show where an error comes from.")]
 
 
 def _write(line: str) -> None:
     typer.echo(line)
+
+
+def _warn(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+def _ignore(line: str) -> None:
+    """Where nothing but errors is wanted."""
 
 
 def _write_json(values: Any) -> None:
@@ -121,6 +136,7 @@ def learn_command(
     no_pictures: Annotated[
         bool, typer.Option("--no-pictures", help="Do not draw the learning curve and the replay.")
     ] = False,
+    unsafe: UnsafeOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -160,7 +176,9 @@ def learn_command(
         quiet=quiet or as_json,
         check=not no_check,
         pictures=not no_pictures,
+        unsafe=unsafe,
         write=_write,
+        warn=_ignore if quiet else _warn,
     )
     if as_json:
         _write_json(summary.to_json())
@@ -188,6 +206,7 @@ def play_command(
             show_default=False,
         ),
     ] = None,
+    unsafe: UnsafeOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -201,7 +220,7 @@ def play_command(
     from worldcoder.cli.arguments import parse_options, parse_seeds
     from worldcoder.cli.using import play
 
-    result = play(
+    result, sandbox = play(
         model,
         environment,
         parse_seeds(seeds),
@@ -210,11 +229,13 @@ def play_command(
         nodes=nodes,
         seconds=seconds,
         watch=watch,
+        unsafe=unsafe,
         quiet=quiet or as_json,
         write=_write,
+        warn=_ignore if quiet else _warn,
     )
     if as_json:
-        _write_json(result.to_json())
+        _write_json({**result.to_json(), "sandbox": sandbox})
     if result.interrupted:
         raise typer.Exit(130)
 
@@ -229,6 +250,7 @@ def compare_command(
     seconds: Annotated[
         float | None, typer.Option(metavar="S", min=0, help="Seconds at most; fewer tests are made then.")
     ] = None,
+    unsafe: UnsafeOption = False,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -243,18 +265,20 @@ def compare_command(
     from worldcoder.cli.arguments import parse_options, parse_seeds
     from worldcoder.cli.using import compare
 
-    result = compare(
+    result, sandbox = compare(
         model,
         environment,
         parse_seeds(seeds),
         parse_options(option or ()),
         tests=tests,
         seconds=seconds,
+        unsafe=unsafe,
         quiet=quiet or as_json,
         write=_write,
+        warn=_ignore if quiet else _warn,
     )
     if as_json:
-        _write_json(result.to_json())
+        _write_json({**result.to_json(), "sandbox": sandbox})
 
 
 @app.command("envs")
@@ -282,13 +306,18 @@ def show_command(
     path: Annotated[
         Path, typer.Argument(metavar="RUN|MODEL", help="The directory of a run, or a saved model's folder.")
     ],
+    unsafe: UnsafeOption = False,
     as_json: JsonOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Show the program that was learned, and the course of its run."""
+    """Show the program that was learned, and the course of its run.
+
+    The program of a run is held against what the run recorded, for which it is run. Where programs cannot be
+    locked up, that is left out.
+    """
     from worldcoder.cli.showing import shown, write_shown
 
-    values = shown(path)
+    values = shown(path, unsafe=unsafe, warn=_warn)
     if as_json:
         _write_json(values)
     else:

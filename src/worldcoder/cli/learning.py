@@ -9,13 +9,15 @@ from typing import Any
 
 from worldcoder.agent import AgentConfig
 from worldcoder.cli.progress import conclude, showing
+from worldcoder.cli.running import running, unlocked
 from worldcoder.cli.words import PHI2, STOPPED, count, number, reached, share
 from worldcoder.envs import make
 from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.errors import UsageError, WorldcoderError
 from worldcoder.experiment import Experiment, resume, run
+from worldcoder.programs import Runner
 from worldcoder.programs.saving import load_model
-from worldcoder.runs.events import Summary
+from worldcoder.runs.events import Caution, Event, Summary
 
 CHECK_LEVELS = 5
 CHECK_TESTS = 2000
@@ -32,30 +34,44 @@ def learn(
     quiet: bool,
     check: bool,
     pictures: bool,
+    unsafe: bool,
     write: Callable[[str], None],
+    warn: Callable[[str], None],
 ) -> Summary:
     """Begin a run or go on with one, and show it.
 
     given: fields of Experiment and AgentConfig that were set on the command line.
     """
+    told: list[str] = []
+
+    def tell(line: str) -> None:
+        told.append(line)
+        warn(line)
+
     given = {name: value for name, value in given.items() if value is not None}
     if resumed is None:
         experiment = _experiment(environment, given)
     else:
         _check_resumable(environment, directory, given)
     before = None if resumed is None else _modified(resumed)
-    with showing(quiet=quiet, write=write) as listener:
-        if resumed is None:
-            summary = run(experiment, directory, listener=listener, pictures=pictures)
-        else:
-            summary = resume(resumed, listener=listener, pictures=pictures, **given)
-    if resumed is not None and before is not None and before == _modified(resumed):
-        if not quiet:
-            why = STOPPED.get(summary.stopped or "", summary.stopped)
-            write(f"{resumed} is finished ({why}); nothing was done")
-    elif not quiet:
-        for line in _conclusion(summary, check=check):
-            write(line)
+    with running(unsafe=unsafe, warn=tell) as runner:
+        with showing(quiet=quiet, write=write) as show:
+
+            def listener(event: Event) -> None:
+                if not (isinstance(event, Caution) and f"caution: {event.text}" in told):
+                    show(event)
+
+            if resumed is None:
+                summary = run(experiment, directory, listener=listener, pictures=pictures, runner=runner)
+            else:
+                summary = resume(resumed, listener=listener, pictures=pictures, runner=runner, **given)
+        if resumed is not None and before is not None and before == _modified(resumed):
+            if not quiet:
+                why = STOPPED.get(summary.stopped or "", summary.stopped)
+                write(f"{resumed} is finished ({why}); nothing was done")
+        elif not quiet:
+            for line in _conclusion(summary, check=check, runner=runner):
+                write(line)
     return summary
 
 
@@ -84,7 +100,7 @@ def _modified(directory: Path) -> int | None:
         return None
 
 
-def _conclusion(summary: Summary, *, check: bool) -> Iterator[str]:
+def _conclusion(summary: Summary, *, check: bool, runner: Runner | None = None) -> Iterator[str]:
     """The last lines."""
     spent = conclude(summary.seconds["total"], summary.model_calls)
     by_luck = reached(summary.successes, summary.phi1, summary.phi2)
@@ -98,6 +114,7 @@ def _conclusion(summary: Summary, *, check: bool) -> Iterator[str]:
         yield f"not solved after {count(summary.real_actions, 'action')} in {spent}: {why}"
     if summary.stopped == "interrupted":
         yield f"  interrupted worldcoder learn --resume {_path(summary.directory)}"
+    yield from unlocked(summary.sandbox)
     if summary.model is None:
         yield "  model       none yet: there is too little to learn from"
         return
@@ -112,7 +129,7 @@ def _conclusion(summary: Summary, *, check: bool) -> Iterator[str]:
     if summary.program_error:
         yield f"  error       {summary.program_error}"
     if check and summary.stopped not in ("interrupted", "terminated"):
-        yield f"  checked     {_checked(summary)}"
+        yield f"  checked     {_checked(summary, runner)}"
     transition = Path(summary.model) / "transition.py"
     yield f"  model       {count(summary.transition_lines, 'line')} of Python: {transition}"
     options = "".join(f" --option {shlex.quote(f'{k}={v}')}" for k, v in summary.options.items())
@@ -121,7 +138,7 @@ def _conclusion(summary: Summary, *, check: bool) -> Iterator[str]:
     yield f"next   worldcoder show {run_directory}     {play}"
 
 
-def _checked(summary: Summary) -> str:
+def _checked(summary: Summary, runner: Runner | None) -> str:
     """How the model compares with the world, on tests that a few seconds allow."""
     from worldcoder.comparison import compare
 
@@ -133,6 +150,7 @@ def _checked(summary: Summary) -> str:
             seeds,
             tests=CHECK_TESTS,
             seconds=CHECK_SECONDS,
+            runner=runner,
         )
     except WorldcoderError as error:
         return f"not possible: {error}"

@@ -15,6 +15,7 @@ from worldcoder.runs.events import (
     Chose,
     EpisodeBegan,
     Event,
+    Failed,
     Listener,
     Progress,
     Refuted,
@@ -69,6 +70,8 @@ class Lines:
                 self._write(f"{_at(p)}  guessing: {p.guess}")
             case Refuted(guess=guess, progress=p):
                 self._write(f"{_at(p)}  refuted by the world: {guess}")
+            case Failed(program=program, what=what, progress=p):
+                self._write(f"{_at(p)}  a {program.kind} program fails: {what}")
             case Solved(progress=p):
                 self._solved = True
                 self._write(f"{_at(p)}  solved, in episode {p.episodes}")

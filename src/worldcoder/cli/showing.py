@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from worldcoder.cli.running import running, sandbox_of, unlocked
 from worldcoder.cli.unexplained import unexplained, unexplained_text
 from worldcoder.cli.words import PHI2, STOPPED, count, duration, reached, share
 from worldcoder.envs import describe, entries
-from worldcoder.errors import ModelFormatError
+from worldcoder.errors import ModelFormatError, SandboxError
 from worldcoder.programs import WorldModel
 from worldcoder.programs.saving import load_metadata, load_model
 from worldcoder.runs.directory import RunDirectory
@@ -75,9 +76,15 @@ def _options_text(options: Sequence[dict[str, Any]]) -> Iterator[str]:
 # ── show ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def shown(path: Path) -> dict[str, Any]:
-    """What `show` shows of a run's directory or a model's folder."""
-    values: dict[str, Any] = dict.fromkeys(("model", "summary", "history", "unexplained"))
+def shown(path: Path, *, unsafe: bool, warn: Write) -> dict[str, Any]:
+    """What `show` shows of a run's directory or a model's folder.
+
+    unexplained: what the model does not reproduce, for which it is run. sandbox: what kept it from doing harm
+    then; where it could not be run safely both are None, and `not_run` says why.
+    """
+    values: dict[str, Any] = dict.fromkeys(
+        ("model", "summary", "history", "unexplained", "sandbox", "not_run")
+    )
     values["path"] = str(path)
     run = is_run(path)
     model = None
@@ -95,7 +102,13 @@ def shown(path: Path) -> dict[str, Any]:
         values["history"] = _history(path)
         if model is not None:
             with RunReader(path) as reader:
-                values["unexplained"] = unexplained(model, reader)
+                transitions = [recorded.transition for recorded in reader.transitions()]
+            try:
+                with running(unsafe=unsafe, warn=warn) as runner:
+                    values["unexplained"] = unexplained(model, transitions, runner)
+                    values["sandbox"] = sandbox_of(runner)
+            except SandboxError as error:  # to read a program is no reason to run it
+                values["not_run"] = str(error)
     return values
 
 
@@ -160,6 +173,8 @@ def write_shown(values: dict[str, Any], write: Write) -> None:
             write(line)
     for line in unexplained_text(values["unexplained"] or {"count": 0}):
         write(line)
+    if values["not_run"]:
+        write(f"── not held against what was recorded: {values['not_run']}")
 
 
 def _write_source(title: str, program: dict[str, Any], write: Write) -> None:
@@ -189,6 +204,7 @@ def _history_text(history: dict[str, Any], summary: dict[str, Any]) -> Iterator[
     plans = history["plans"]
     searches = "1 search" if plans["searches"] == 1 else f"{plans['searches']:,} searches"
     yield f"  planning    {searches}, {plans['found']:,} found; {plans['nodes']:,} nodes"
+    yield from unlocked(summary.get("sandbox", ""))
     if summary:
         phi2 = PHI2.get(summary.get("phi2") or "", "not known")
         yield f"  explains    {share(summary['phi1'])} (φ1); {phi2} (φ2)"

@@ -7,23 +7,22 @@ from typing import Any
 
 from worldcoder.cli.words import count
 from worldcoder.comparison.words import end_in_words, reward_in_words, state_in_words, without_places
-from worldcoder.programs import Mismatch, WorldModel
+from worldcoder.programs import Mismatch, Runner, WorldModel
+from worldcoder.programs.prediction import FAILING
 from worldcoder.runs.assessment import not_reproduced
-from worldcoder.runs.reader import RunReader
 from worldcoder.world.values import State, Transition
 
 SHOWN = 5
 LONGEST = 240
 
 
-def unexplained(model: WorldModel, reader: RunReader) -> dict[str, Any]:
+def unexplained(model: WorldModel, transitions: Sequence[Transition], runner: Runner) -> dict[str, Any]:
     """The transitions of a run that a model does not reproduce: how many, and the first of each sort.
 
     each: the sorts, in the order in which they were met; `count` says how many are alike wherever they
     happened. errors: how many come of a program that failed; first_error: how it did first.
     """
-    transitions = [recorded.transition for recorded in reader.transitions()]
-    wrong = not_reproduced(model, transitions)
+    wrong = not_reproduced(model, transitions, runner)
     sorts: dict[tuple[str, str], dict[str, Any]] = {}
     for mismatch in wrong:
         step = transitions[mismatch.index]
@@ -39,7 +38,7 @@ def unexplained(model: WorldModel, reader: RunReader) -> dict[str, Any]:
             },
         )
         found["count"] += 1
-    errors = [mismatch.error for mismatch in wrong if mismatch.what == "error"]
+    errors = [mismatch.error for mismatch in wrong if mismatch.what in FAILING]
     return {
         "transitions": len(transitions),
         "count": len(wrong),
@@ -57,7 +56,8 @@ def _in_words(mismatch: Mismatch, step: Transition) -> str:
             return reward_in_words(predicted, step.reward)
         case Mismatch(what="done", predicted=bool() as predicted):
             return end_in_words(predicted, step.done)
-    return mismatch.error or "the program failed"
+    text = mismatch.error or "the program failed"
+    return text if mismatch.what == "error" else f"{mismatch.what}: {text}"
 
 
 def unexplained_text(found: dict[str, Any]) -> Iterator[str]:

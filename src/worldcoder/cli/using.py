@@ -11,6 +11,7 @@ from pathlib import Path
 import typer
 
 from worldcoder import comparison, playing
+from worldcoder.cli.running import running, sandbox_of, unlocked
 from worldcoder.cli.words import count, duration, number, share
 from worldcoder.envs import Environment, make
 from worldcoder.envs.guarded import GuardedWorld
@@ -33,27 +34,40 @@ def play(
     nodes: int,
     seconds: float,
     watch: bool | None,
+    unsafe: bool,
     quiet: bool,
     write: Write,
-) -> playing.Played:
-    """Play, say what came out, and return it. watch: None watches where there is a terminal."""
+    warn: Write,
+) -> tuple[playing.Played, str]:
+    """Play and say what came out; return it, and what kept the programs from doing harm.
+
+    watch: None watches where there is a terminal.
+    """
     model = load_model(path)
-    world = GuardedWorld(make(environment, **options), environment)
     budget = Budget(nodes=nodes, seconds=seconds)
     on_terminal = sys.stdout.isatty()
     watch = on_terminal if watch is None else watch
-    with _watching(world, on_terminal=on_terminal) if watch and not quiet else nullcontext() as on_step:
-        result = playing.play(model, world, seeds, budget=budget, max_steps=max_steps, on_step=on_step)
+    with running(unsafe=unsafe, warn=warn) as runner:  # it gets ready while the world is made
+        world = GuardedWorld(make(environment, **options), environment)
+        with _watching(world, on_terminal=on_terminal) if watch and not quiet else nullcontext() as on_step:
+            result = playing.play(
+                model, world, seeds, budget=budget, max_steps=max_steps, on_step=on_step, runner=runner
+            )
+        sandbox = sandbox_of(runner)
     if quiet:
-        return result
+        return result, sandbox
     for e in result.episodes:
         outcome = f"solved in {count(e.length, 'action')}" if e.solved else f"not solved: {e.reason}"
+        if e.fault is not None:
+            outcome += f" ({e.fault.failing}: {e.fault.error})"
         surprises = f", {count(e.surprises, 'surprise')}" if e.surprises else ""
         write(f"  seed {e.seed:<6} {outcome}, return {e.returned:g}{surprises}")
     share_solved = f"solved {number(result.solved)} of {number(len(result.episodes))}"
     means = f"mean return {result.mean_return:.2f}, mean length {result.mean_length:.1f}"
     write(f"{share_solved} in {duration(result.seconds)}; {means}")
-    return result
+    for line in unlocked(sandbox):
+        write(line)
+    return result, sandbox
 
 
 @contextmanager
@@ -91,17 +105,24 @@ def compare(
     *,
     tests: int,
     seconds: float | None,
+    unsafe: bool,
     quiet: bool,
     write: Write,
-) -> comparison.Comparison:
-    """Compare, say what came out, and return it."""
+    warn: Write,
+) -> tuple[comparison.Comparison, str]:
+    """Compare and say what came out; return it, and what kept the programs from doing harm."""
     model = load_model(path)
 
     def build() -> Environment:
         return GuardedWorld(make(environment, **options), environment)
 
-    build()  # what is wrong with the environment is said before anything else
-    result = comparison.compare(model, build, seeds, tests=tests, seconds=seconds)
+    with running(unsafe=unsafe, warn=warn) as runner:
+        build()  # what is wrong with the environment is said before anything else
+        try:
+            result = comparison.compare(model, build, seeds, tests=tests, seconds=seconds, runner=runner)
+        except KeyboardInterrupt:
+            raise typer.Abort from None  # which is told, where Ctrl-C itself would end in silence
+        sandbox = sandbox_of(runner)
     if not quiet:
         exact = number(result.tested - result.wrong)
         write(f"exact on {exact} of {count(result.tested, 'test')} ({share(result.exact)})")
@@ -113,4 +134,6 @@ def compare(
             else:
                 write(f"  wrong       {number(mistake.count)} × {mistake.action}: {mistake.difference}")
                 write(f"    such as   {example}")
-    return result
+        for line in unlocked(sandbox):
+            write(line)
+    return result, sandbox
