@@ -11,12 +11,13 @@ the rules' language, and so generalises as they do.
 
 from __future__ import annotations
 
+import ast
 import io
 import tokenize
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from worldcoder.programs import Program
-from worldcoder.synthesis.llm.trimming import Module, parse
+from worldcoder.synthesis.llm.trimming import Module, bound_by, parse, text_of, used_by
 from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.emit import assemble
 from worldcoder.synthesis.rules.expressions import Writer
@@ -100,25 +101,48 @@ def _guard(dynamics: Dynamics, when: DecisionList) -> tuple[str, str] | None:
         '    """Whether this is a step of which rules know more."""',
     ]
     lines += [line.replace("return state", "return False") for line in function.splitlines()[2:]]
-    while lines[-1].strip() in ("return False", "") and lines[-2].strip().startswith("return "):
+    while lines[-1].strip() in ("return False", "") and lines[-2].startswith("    return "):
         del lines[-1]
     return head + "\n".join(lines) + "\n", "special"
 
 
-def _apart(parts: Iterable[tuple[Module, str]]) -> list[str]:
-    """The texts of programs with their names at the margin kept apart, `transition` by a name of its own for each."""
+def _apart(parts: Sequence[tuple[Module, str]]) -> list[str]:
+    """The texts of programs with their names at the margin kept apart, `transition` by a name of its own for each.
+
+    What is the same in two of them, such as a helper of the rules, is written once.
+    """
     taken = {"transition", "special", "by_rules", "written"}
+    before: dict[str, str] = {}
     texts = []
     for module, name in parts:
+        shared = _shared(module, before)
         names = {}
-        for own in module.names:
+        for own in module.names.keys() - shared:
             new = name if own == "transition" else own
             while own != "transition" and new in taken:
                 new = f"{new}_of_{name}" if new == own else f"{new}_"
             names[own] = new
-        taken |= set(names.values())
-        texts.append(_renamed(module.text, {old: new for old, new in names.items() if old != new}))
+        kept = [i for i, statement in enumerate(module.body) if not shared.issuperset(bound_by(statement))]
+        text = text_of(module, kept)
+        before.update(_definitions(module, module.names.keys() - shared))
+        taken |= {*names.values(), *shared}
+        texts.append(_renamed(text, {old: new for old, new in names.items() if old != new}))
     return texts
+
+
+def _definitions(module: Module, names: Iterable[str]) -> dict[str, str]:
+    return {name: ast.dump(module.body[module.names[name]]) for name in names}
+
+
+def _shared(module: Module, before: Mapping[str, str]) -> set[str]:
+    """The names that mean the same as before, and need nothing that does not."""
+    shared = {name for name, text in _definitions(module, module.names).items() if before.get(name) == text}
+    while True:
+        differs = module.names.keys() - shared
+        left = {name for name in shared if not used_by(module.body[module.names[name]]) & differs}
+        if left == shared:
+            return shared
+        shared = left
 
 
 def _renamed(text: str, names: dict[str, str]) -> str:

@@ -87,7 +87,7 @@ class Prompter:
             "program": program.source,
             "wrong": f"{len(wrong.missed)}" if wrong.missed else "none",
             "total": f"{len(steps)}",
-            "hints": "",
+            "hints": _forbidden(wrong),
             "remark": remark,
             "unrewarded": "" if goal is None else _unrewarded(seen, goal),
         }
@@ -174,8 +174,9 @@ class Prompter:
         chosen = rarest_first(list(by_index), sorts)
         found = [Example.of(transitions[i], i, said=said(seen, by_index[i]), rewards=rewards) for i in chosen]
         for fault in wrong.faults:
-            if fault.transition is None and fault.state is not None and fault.action is not None:
-                found.insert(0, Example(fault.state, fault.action, None, said=fault.error or fault.what))
+            if fault.state is not None and fault.action is not None:
+                after = None if fault.transition is None else fault.transition.next_state
+                found.insert(0, Example(fault.state, fault.action, after, said=fault.error or fault.what))
         return found[:MOST_WRONG]
 
 
@@ -207,3 +208,9 @@ def _actions(seen: Experience) -> str:
 
 def _unrewarded(seen: Experience, goal: Goal) -> str:
     return "" if goal in seen.succeeded else "yes"
+
+
+def _forbidden(wrong: Wrong) -> str:
+    """What a program did that none may, in words."""
+    bad = [fault for fault in wrong.faults if fault.bad]
+    return f"It does what no program may: {bad[0].error or bad[0].what}." if bad else ""

@@ -158,12 +158,12 @@ def _is_demonstration(statement: ast.stmt, wanted: str) -> bool:
 def trimmed(module: Module, wanted: str, others: Sequence[Module] = ()) -> str:
     """The text with only what the wanted function needs. others: other pieces, which may define what it lacks."""
     kept, lacking = _needed(module, {wanted}, wanted)
-    parts = [_text_of(module, kept)]
+    parts = [text_of(module, kept)]
     for other in reversed(others):
         there = lacking & other.names.keys()
         if there:
             kept, more = _needed(other, there, wanted)
-            parts.insert(0, _text_of(other, kept))
+            parts.insert(0, text_of(other, kept))
             lacking = (lacking - there) | more
     return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
@@ -191,7 +191,7 @@ def _needed(module: Module, wanted: set[str], main: str) -> tuple[list[int], set
     return sorted(kept), lacking
 
 
-def _text_of(module: Module, kept: Sequence[int]) -> str:
+def text_of(module: Module, kept: Sequence[int]) -> str:
     """The lines of some statements, with the comments right above them; a blank line or two before functions."""
     lines = module.text.splitlines()
     taken, parts = 0, list[str]()
