@@ -33,7 +33,7 @@ class AnthropicServer:
             base_url=base_url,
             max_retries=0,
             timeout=None,
-            http_client=http_client(library.DefaultAsyncHttpxClient, base_url),
+            http_client=http_client(base_url),
         )
         headers: dict[str, Any] = {}
         if key is None:

@@ -46,7 +46,7 @@ class OpenAIServer:
             base_url=base_url,
             max_retries=0,
             timeout=None,
-            http_client=http_client(library.DefaultAsyncHttpxClient, base_url),
+            http_client=http_client(base_url),
         )
         refusal = Refusal(self.place, _PATH, model, variable, key is not None)
         self._wire = Wire(library, client, _PATH, headers, refusal, self._hide)

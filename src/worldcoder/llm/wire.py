@@ -42,8 +42,8 @@ class Gather(Protocol):
         ...
 
 
-def http_client(make: Callable[..., httpx2.AsyncClient], base_url: str) -> httpx2.AsyncClient:
-    """A client for the library, made by its own class.
+def http_client(base_url: str) -> httpx2.AsyncClient:
+    """A client for the library.
 
     It follows no redirects, which would take a key along, and asks for answers that are not compressed, so that
     what they unpack to is bounded. On this machine it leaves the environment's proxies alone.
@@ -51,7 +51,7 @@ def http_client(make: Callable[..., httpx2.AsyncClient], base_url: str) -> httpx
     settings: dict[str, Any] = {}
     if urlsplit(base_url).scheme == "http":  # reading all certificates takes a while, and none is needed
         settings["verify"] = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    return make(
+    return httpx2.AsyncClient(
         timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),  # the rest is limited by who asks
         follow_redirects=False,
         trust_env=not is_loopback(base_url),
