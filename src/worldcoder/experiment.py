@@ -64,6 +64,9 @@ __all__ = ["SYNTHESIZERS", "Experiment", "ModelConfig", "rerun", "resume", "run"
 IN_A_HURRY = 2.0
 """Seconds for a last search where a run was told to end."""
 
+GRACE = 2.0
+"""Seconds after which a language model is not waited for any more where nobody can interrupt the run."""
+
 GIVE_UPS = 3
 """Episodes in a row that ended with nothing left to learn, after which a solved run has converged."""
 
@@ -246,6 +249,8 @@ def _carry_out(
                 log.set_meta("layers", locks.recorded(runner.layers))
             if experiment.max_seconds is not None and how.again is None:
                 interrupter.limit(experiment.max_seconds - clock.total)
+            if calls is not None:
+                calls.tell_again()
 
         def tell(event: Event) -> None:
             if not journal.replaying:
@@ -261,9 +266,11 @@ def _carry_out(
         phases = Phases(where, interrupter.allowed, journal.mark, until)
         calls: ModelCalls | None = None
         if experiment.model is not None:
-            config, left = experiment.model, experiment.max_seconds if how.again is None else None
+            config, seconds = experiment.model, None if how.again is not None else experiment.max_seconds
             asked = None if how.client is None else (how.client, journal.asks)
-            budget = Budget(config.limits(left), clock=lambda: clock.total)
+            # a little more: whoever interrupts the run, if anybody can, does it in the middle of anything
+            limits = config.limits(None if seconds is None else seconds + GRACE)
+            budget = Budget(limits, clock=lambda: clock.total)
             model = open_until_the_end.enter_context(answering(log.path, config.name, asked, budget))
             calls = ModelCalls(
                 model,
@@ -272,6 +279,7 @@ def _carry_out(
                 problem=lambda: calls_for_problem(agent.proposer),
                 most=config.max_calls,
                 in_vain=phases.in_vain,
+                used_up=lambda: used_up(agent.proposer),
             )
         rng = random.Random(f"{experiment.seed} synthesis")
         agent = Agent(

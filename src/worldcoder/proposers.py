@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from worldcoder.errors import UsageError
+from worldcoder.errors import Limited, UsageError
 from worldcoder.programs import Runner
 from worldcoder.synthesis.bandit import STRATEGIES, Bandit, C, rex
 from worldcoder.synthesis.proposer import Proposer
@@ -102,7 +102,7 @@ def _check_address(base_url: str) -> None:
     if secret:
         raise UsageError(
             "the base URL is recorded, so there can be no name, password or query in it; "
-            "set the key in the environment (LLM_API_KEY)"
+            "set the key in the environment"
         )
 
 
@@ -197,7 +197,7 @@ def calls_for_problem(proposer: Proposer) -> int:
     return 0
 
 
-def used_up(proposer: Proposer) -> str | None:
+def used_up(proposer: Proposer) -> Limited | None:
     """The limit that ends a run: one of the whole run's, or "calls".
 
     A problem whose calls are used up ends a run only where nobody else writes programs. Rules go on with what

@@ -101,6 +101,57 @@ def learn_command(
         typer.Option(metavar="RUN", help="Go on with a run that was stopped or killed; needs no ENV."),
     ] = None,
     option: OptionOption = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="A language model that writes programs: openai/NAME, anthropic/NAME, openrouter/NAME, "
+            "gemini/NAME, ollama/NAME. The key comes from the environment.",
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Another server that speaks as OpenAI's does. It is recorded."),
+    ] = None,
+    synthesizer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="rules|llm|hybrid",
+            help="Who writes programs; hybrid: rules, and the model for what they cannot explain. "
+            "(default hybrid with --model, else rules)",
+        ),
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option(metavar="N", help="Calls of the model for one problem at most. (default 50)")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(metavar="N", help="Tokens at most, in and out, in the whole run.")
+    ] = None,
+    max_usd: Annotated[
+        float | None, typer.Option(metavar="USD", help="Dollars at most, in the whole run.")
+    ] = None,
+    reply_tokens: Annotated[
+        int | None, typer.Option(metavar="N", help="Tokens of one reply at most. (default 4096)")
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(metavar="T", help="Of the model. (default: the server's)")
+    ] = None,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            metavar="rex|breadth-first|greedy|best-of-n", help="Which program is refined. (default rex)"
+        ),
+    ] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="A folder of prompts in the place of the usual ones.")
+    ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="Do a run again with its recorded replies, without key or network."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the first prompt and what it costs; ask nothing.")
+    ] = False,
     max_actions: Annotated[
         int | None, typer.Option(metavar="N", help="Actions in the world at most. (default 1000)")
     ] = None,
@@ -152,6 +203,8 @@ def learn_command(
     `worldcoder learn minigrid:DoorKey-5x5 --seed 3 --out runs/keys`
 
     `worldcoder learn my_world.py:make_env --option size=9`
+
+    `worldcoder learn sokoban --model openai/gpt-5-mini --max-usd 2 --dry-run`
     """
     from worldcoder.cli.arguments import parse_options
     from worldcoder.cli.learning import learn
@@ -167,7 +220,26 @@ def learn_command(
         "polish": polish,
         "levels": levels,
         "optimism": False if no_optimism else None,
+        "model": model,
+        "base_url": base_url,
+        "synthesizer": synthesizer,
+        "max_calls": max_calls,
+        "max_tokens": max_tokens,
+        "max_usd": max_usd,
+        "reply_tokens": reply_tokens,
+        "temperature": temperature,
+        "search": search,
+        "prompts": None if prompts is None else str(prompts),
     }
+    if dry_run:
+        from worldcoder.cli.previewing import dry_run as show
+
+        lines = _ignore if as_json else _write
+        run = resume or replay or out
+        found = show(environment, run, given, unsafe=unsafe, write=lines, warn=_warn)
+        if as_json:
+            _write_json(found.to_json())
+        return
     summary = learn(
         environment,
         resume,
@@ -179,6 +251,7 @@ def learn_command(
         unsafe=unsafe,
         write=_write,
         warn=_ignore if quiet else _warn,
+        repeated=replay,
     )
     if as_json:
         _write_json(summary.to_json())

@@ -11,6 +11,7 @@ import typer
 
 from worldcoder.cli.app import app
 from worldcoder.errors import UnknownEnvironment, UsageError, WorldcoderError
+from worldcoder.llm.errors import NotRecorded
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -36,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if debug and not hasattr(error, "format_message"):
             raise
-        return _say(*_explain(error))
+        return _say(*_explain(error), more=_difference(error))
 
 
 def _explain(error: Exception) -> tuple[str, int]:
@@ -45,6 +46,8 @@ def _explain(error: Exception) -> tuple[str, int]:
         return f"{error.format_message()} (see --help)", USAGE
     if isinstance(error, UsageError | UnknownEnvironment):
         return str(error), USAGE
+    if isinstance(error, NotRecorded):
+        return str(error).partition("\n")[0], FAILED
     if isinstance(error, WorldcoderError):
         return str(error), FAILED
     if isinstance(error, OSError):
@@ -53,10 +56,17 @@ def _explain(error: Exception) -> tuple[str, int]:
     return f"unexpected {type(error).__name__}: {error}; --debug shows where", FAILED
 
 
-def _say(message: str, code: int) -> int:
+def _difference(error: Exception) -> str:
+    """What can only be shown on more than one line: how a prompt differs from the one that is recorded."""
+    return str(error).partition("\n")[2] if isinstance(error, NotRecorded) else ""
+
+
+def _say(message: str, code: int, *, more: str = "") -> int:
     line = " ".join(message.split())
     with suppress(OSError):
         sys.stderr.write(f"error: {line}\n" if code != INTERRUPTED else f"{line}\n")
+        if more:
+            sys.stderr.write(f"{more}\n")
     return code
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from worldcoder.agent import AgentConfig
+from worldcoder.cli.models import SETTINGS, asked, model_config
 from worldcoder.cli.progress import conclude, showing
 from worldcoder.cli.running import running, unlocked
 from worldcoder.cli.words import PHI2, STOPPED, count, number, reached, share
 from worldcoder.envs import make
 from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.errors import UsageError, WorldcoderError
-from worldcoder.experiment import Experiment, resume, run
+from worldcoder.experiment import Experiment, rerun, resume, run
 from worldcoder.programs import Runner
 from worldcoder.programs.saving import load_model
 from worldcoder.runs.events import Caution, Event, Summary
@@ -22,7 +23,10 @@ from worldcoder.runs.events import Caution, Event, Summary
 CHECK_LEVELS = 5
 CHECK_TESTS = 2000
 CHECK_SECONDS = 5.0
-LIMITS = ("max_actions", "max_seconds", "max_episodes")
+LIMITS = ("max_actions", "max_seconds", "max_episodes", "max_calls", "max_tokens", "max_usd", "base_url")
+
+LARGER = {"calls": "--max-calls MORE", "tokens": "--max-tokens MORE", "usd": "--max-usd MORE"}
+"""How a run that ended by a limit of its language model is gone on with."""
 
 
 def learn(
@@ -37,10 +41,12 @@ def learn(
     unsafe: bool,
     write: Callable[[str], None],
     warn: Callable[[str], None],
+    repeated: Path | None = None,
 ) -> Summary:
     """Begin a run or go on with one, and show it.
 
-    given: fields of Experiment and AgentConfig that were set on the command line.
+    given: fields of Experiment, AgentConfig and ModelConfig that were set on the command line, the name of the
+    language model as `model`. repeated: a run that is done again from its record.
     """
     told: list[str] = []
 
@@ -49,9 +55,11 @@ def learn(
         warn(line)
 
     given = {name: value for name, value in given.items() if value is not None}
-    if resumed is None:
-        experiment = _experiment(environment, given)
-    else:
+    if resumed is None and repeated is None:
+        experiment = experiment_of(environment, given)
+    elif resumed is not None:
+        if repeated is not None:
+            raise UsageError("--resume goes on with a run, --replay does one again: leave one of them out")
         _check_resumable(environment, directory, given)
     before = None if resumed is None else _modified(resumed)
     with running(unsafe=unsafe, warn=tell) as runner:
@@ -61,7 +69,12 @@ def learn(
                 if not (isinstance(event, Caution) and f"caution: {event.text}" in told):
                     show(event)
 
-            if resumed is None:
+            if repeated is not None:
+                others = _changes(environment, given)
+                summary = rerun(
+                    repeated, directory, listener=listener, pictures=pictures, runner=runner, **others
+                )
+            elif resumed is None:
                 summary = run(experiment, directory, listener=listener, pictures=pictures, runner=runner)
             else:
                 summary = resume(resumed, listener=listener, pictures=pictures, runner=runner, **given)
@@ -75,12 +88,21 @@ def learn(
     return summary
 
 
-def _experiment(environment: str | None, given: Mapping[str, Any]) -> Experiment:
+def experiment_of(environment: str | None, given: Mapping[str, Any]) -> Experiment:
+    """The experiment that the command line describes."""
+    given = {name: value for name, value in given.items() if value is not None}
     if environment is None:
         raise UsageError("which environment? as in: worldcoder learn sokoban; `worldcoder envs` lists them")
     agent = {name: given[name] for name in ("epsilon", "min_data", "optimism") if name in given}
-    rest = {name: value for name, value in given.items() if name not in agent}
-    return Experiment(environment, agent=AgentConfig(**agent), **rest)
+    others = ("model", *agent, *SETTINGS)
+    rest = {name: value for name, value in given.items() if name not in others}
+    return Experiment(environment, agent=AgentConfig(**agent), model=model_config(given), **rest)
+
+
+def _changes(environment: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is to be otherwise in a run that is done again."""
+    renamed = {("name" if name == "model" else name): value for name, value in given.items()}
+    return renamed if environment is None else {**renamed, "environment": environment}
 
 
 def _check_resumable(environment: str | None, directory: Path | None, given: Mapping[str, Any]) -> None:
@@ -114,6 +136,9 @@ def _conclusion(summary: Summary, *, check: bool, runner: Runner | None = None) 
         yield f"not solved after {count(summary.real_actions, 'action')} in {spent}: {why}"
     if summary.stopped == "interrupted":
         yield f"  interrupted worldcoder learn --resume {_path(summary.directory)}"
+    if summary.stopped in LARGER:
+        yield f"  go on       worldcoder learn --resume {_path(summary.directory)} {LARGER[summary.stopped]}"
+    yield from asked(summary.to_json())
     yield from unlocked(summary.sandbox)
     if summary.model is None:
         yield "  model       none yet: there is too little to learn from"

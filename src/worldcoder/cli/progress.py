@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from worldcoder.cli.models import asking
 from worldcoder.cli.words import PHI2, count, duration, share
 from worldcoder.runs.events import (
     Acted,
     Adopted,
+    Asking,
     Began,
     Caution,
     Chose,
@@ -25,8 +28,12 @@ from worldcoder.runs.events import (
 from worldcoder.world.drawing import cells_of, draw
 from worldcoder.world.values import State
 
+SECONDS_BETWEEN_CALLS = 10.0
+"""So seldom is a line written while a language model is waited for."""
+
 DOING = {
     "synthesis": "writing the program",
+    "waiting": "asking the language model",
     "planning": "searching for a plan",
     "exploring": "looking for something to learn",
     "checking": "checking the model",
@@ -51,6 +58,7 @@ class Lines:
         self._write = write
         self._guess: str | None = None
         self._solved = False
+        self._asked = float("-inf")
 
     def __call__(self, event: Event) -> None:
         match event:
@@ -60,6 +68,9 @@ class Lines:
                     self._write(f"  resumed     after {count(event.resumed, 'action')}: {event.directory}")
             case EpisodeBegan(episode=n) if n > 1 and not self._solved:
                 self._write(f"  episode {n}")
+            case Asking() if event.in_flight and time.monotonic() - self._asked > SECONDS_BETWEEN_CALLS:
+                self._asked = time.monotonic()
+                self._write(f"          {asking(event)}")
             case Adopted(program=program, progress=p) if program.kind == "transition":
                 self._write(
                     f"{_at(p)}  new program: {count(program.lines, 'line')}, explains"
@@ -106,6 +117,8 @@ class Screen:
                 self._state = event.state
             case Thinking(what=what):
                 self._doing = DOING.get(what, "")
+            case Asking():
+                self._doing = asking(event) if event.in_flight else "trying what the language model wrote"
             case Chose():
                 self._why = f"{event.action or 'begin again'}: {event.note or event.why}"
                 self._doing = ""

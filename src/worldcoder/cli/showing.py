@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from worldcoder.cli.models import asked
 from worldcoder.cli.running import running, sandbox_of, unlocked
 from worldcoder.cli.unexplained import unexplained, unexplained_text
 from worldcoder.cli.words import PHI2, STOPPED, count, duration, reached, share
@@ -205,6 +206,7 @@ def _history_text(history: dict[str, Any], summary: dict[str, Any]) -> Iterator[
     searches = "1 search" if plans["searches"] == 1 else f"{plans['searches']:,} searches"
     yield f"  planning    {searches}, {plans['found']:,} found; {plans['nodes']:,} nodes"
     yield from unlocked(summary.get("sandbox", ""))
+    yield from asked(summary)
     if summary:
         phi2 = PHI2.get(summary.get("phi2") or "", "not known")
         yield f"  explains    {share(summary['phi1'])} (φ1); {phi2} (φ2)"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from worldcoder.errors import LLMError
+from worldcoder.errors import BudgetReached, Limited, LLMError
 from worldcoder.llm.budget import Budget
 from worldcoder.llm.client import Client
 from worldcoder.llm.errors import NotRecorded
@@ -18,6 +18,8 @@ from worldcoder.llm.values import Request, Usage
 from worldcoder.runs.clock import Clock
 from worldcoder.runs.events import Asking
 from worldcoder.runs.interruption import Interruption
+
+_ENDED = "the run ends, as a limit of its language model was reached"
 
 
 class Kept(Recorded):
@@ -63,7 +65,8 @@ class ModelCalls:
 
     clock: its "waiting" runs meanwhile. listen: told what is in flight whenever that changes. problem: programs
     that were asked for in the present problem before; most: how many there may be. in_vain: called for a request
-    that has no reply in a replay; what it raises ends the run.
+    that has no reply in a replay; what it raises ends the run. used_up: the limit that was reached and ends the run;
+    nothing is asked after it, whatever is left of others.
 
     replies: how many were handed out, errors included. cut_off: the run was interrupted while it waited.
     """
@@ -77,6 +80,7 @@ class ModelCalls:
         problem: Callable[[], int],
         most: int,
         in_vain: Callable[[], None],
+        used_up: Callable[[], Limited | None],
     ) -> None:
         self.replies = 0
         self.cut_off = False
@@ -86,7 +90,9 @@ class ModelCalls:
         self._problem = problem
         self._most = most
         self._in_vain = in_vain
+        self._used_up = used_up
         self._usage: Usage | None = Usage(0, 0)
+        self._told: Asking | None = None
 
     @property
     def name(self) -> str:
@@ -95,7 +101,10 @@ class ModelCalls:
 
     def ask_all(self, requests: Iterable[Request]) -> Iterator[tuple[int, Outcome]]:
         """Ask several at once: pairs of number and answer, or error, as they come."""
-        asked = list(requests)
+        asked, which = list(requests), self._used_up()
+        if which is not None:
+            yield from ((number, BudgetReached(_ENDED, which)) for number in range(len(asked)))
+            return
         before = self._problem()
         in_flight = wanted = sum(request.n for request in asked)
         with self._clock("waiting"):
@@ -124,6 +133,11 @@ class ModelCalls:
             "usd": spent.cost.usd,
         }
 
+    def tell_again(self) -> None:
+        """What is in flight, to those who would not listen before: the run goes on from here."""
+        if self._told is not None and self._told.in_flight:
+            self._listen(self._told)
+
     def _count(self, outcome: Outcome) -> None:
         self.replies += 1
         if isinstance(outcome, LLMError):
@@ -133,4 +147,5 @@ class ModelCalls:
 
     def _tell(self, in_flight: int, calls: int) -> None:
         spent = self._model.spent
-        self._listen(Asking(self.name, in_flight, calls, self._most, spent.tokens, spent.cost.usd))
+        self._told = Asking(self.name, in_flight, calls, self._most, spent.tokens, spent.cost.usd)
+        self._listen(self._told)
