@@ -10,6 +10,10 @@ the same run just before; each figure is the best of several. `width_search` is 
 nodes, of which many are the first of their sort, and starts again; `going on` is the same search of 100,000
 nodes that takes no step for a goal. What random play recorded says much twice, and the check runs that once:
 `none twice` is the same without.
+
+Users' programs run in locked workers. What runs inside them is measured here without the lock, in this process,
+which only a benchmark may do: the programs are the ones above. What the lock costs is in `benchmarks/sandbox.py`;
+the last lines here have φ1 as users get it, from `Runner.check`: programs it has not seen, each in a new worker.
 """
 
 from __future__ import annotations
@@ -18,12 +22,18 @@ import copy
 import random
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import count
 from typing import Any
 
 from worldcoder.planning import PLANNERS, Budget, width_search
-from worldcoder.programs import Check, Program, RewardFunction, TransitionFunction, WorldModel
+from worldcoder.programs import Check, Program, Runner
+from worldcoder.programs.inside.answers import Answers
+from worldcoder.programs.inside.functions import RewardFunction, TransitionFunction
+from worldcoder.programs.inside.inputs import Inputs
+from worldcoder.programs.inside.known import Known
+from worldcoder.programs.inside.simulator import Simulator
 from worldcoder.world import Action, Obj, State, Transition
 
 LEVEL = """\
@@ -154,8 +164,7 @@ def baseline_search(nodes: int) -> int:
 def record(steps: int) -> list[Transition]:
     """Random play with the asking program."""
     rng, first = random.Random(0), start()
-    model = WorldModel(Program(ASKING, "transition"), {GOAL: Program(REWARD, "reward", GOAL)})
-    simulator = model.simulator(first, GOAL, ACTIONS)
+    simulator = Simulator(TransitionFunction(ASKING), RewardFunction(REWARD), first, ACTIONS)
     node, state, found = simulator.start(), first, []
     for step in range(steps):
         if step % 50 == 0:
@@ -179,13 +188,46 @@ def baseline_check(
     return len(cases)
 
 
-def rate(run: Callable[[], int], repeat: int = 3) -> float:
+class Inside:
+    """Recorded transitions as a worker holds them, and what programs have to say of them."""
+
+    def __init__(self, transitions: Sequence[Transition]) -> None:
+        self.inputs = Inputs()
+        begun = dict.fromkeys((t.state, t.action) for t in transitions)
+        for state, action in begun:
+            self.inputs.add(state, action, 0)
+        self.expected: list[tuple[int, int, int]] = []
+        self.expected = self.said(TransitionFunction(ASKING), RewardFunction(REWARD), Answers(Known()))
+
+    def said(
+        self, transition: TransitionFunction, reward: RewardFunction, answers: Answers
+    ) -> list[tuple[int, int, int]]:
+        """What two programs say, in the numbers of `answers`."""
+        numbers = range(len(self.inputs))
+        return [
+            *self.inputs.run(numbers, transition, lambda goal: reward, answers, after={}, at=lambda i: None)
+        ]
+
+    def check(self, transition: TransitionFunction, reward: RewardFunction, answers: Answers) -> None:
+        """See that two programs reproduce all."""
+        assert self.said(transition, reward, answers) == self.expected
+
+
+_numbers = count()
+
+
+def unseen(source: str) -> Program:
+    """The same program with another text, so that nothing is known of it."""
+    return Program(f"{source}\n# {next(_numbers)}\n", "transition")
+
+
+def rate(run: Callable[[], int], repeat: int = 3, clock: Callable[[], float] = time.process_time) -> float:
     """The most that a run got through in a second of processor time."""
     best = 0.0
     for _ in range(repeat):
-        began = time.process_time()
-        count = run()
-        best = max(best, count / (time.process_time() - began))
+        began = clock()
+        done = run()
+        best = max(best, done / (clock() - began))
     return best
 
 
@@ -198,12 +240,12 @@ def main() -> None:
     for name, search in searches.items():
         line = f"{name:24}"
         for source in (SCANNING, ASKING):
-            model = WorldModel(Program(source, "transition"), {GOAL: Program(REWARD, "reward", GOAL)})
 
-            def run(model: WorldModel = model, search: Callable[..., Any] = search) -> int:
+            def run(source: str = source, search: Callable[..., Any] = search) -> int:
                 nodes = 0
                 while nodes < 60_000:  # a search that finds its goal early starts again
-                    simulator = model.simulator(start(), GOAL, ACTIONS)
+                    functions = TransitionFunction(source), RewardFunction(REWARD)
+                    simulator = Simulator(*functions, start(), ACTIONS)
                     nodes += search(simulator, budget=Budget(100_000)).nodes
                 return nodes
 
@@ -219,22 +261,36 @@ def main() -> None:
     base = rate(lambda: baseline_check(cases))
     print(f"{'baseline, φ1':24}{base:>12,.0f} /s{'1×':>7}")
     different = list({(t.state, t.action): t for t in transitions}.values())
-    for name, recorded in (
-        (f"φ1, {len(transitions):,} recorded", transitions),
-        ("φ1, none twice", different),
-    ):
-        check = Check(recorded)
+    both = {f"φ1, {len(transitions):,} recorded": transitions, "φ1, none twice": different}
+    for name, recorded in both.items():
+        inside = Inside(recorded)
         line = f"{name:24}"
         for source in (SCANNING, ASKING):
-            transition, reward = TransitionFunction(source), RewardFunction(REWARD)
+            functions = TransitionFunction(source), RewardFunction(REWARD)
 
-            def check_all(check: Check = check, transition: Any = transition, reward: Any = reward) -> int:
-                assert not check.run(transition, {GOAL: reward})
-                return len(check)
+            def check_inside(
+                functions: tuple[Any, Any] = functions, inside: Inside = inside, size: int = len(recorded)
+            ) -> int:
+                inside.check(*functions, Answers(Known()))
+                return size
 
-            found = rate(check_all, 20)
+            found = rate(check_inside, 20)
             line += f"{found:>12,.0f} /s{found / base:>6.0f}×"
-        print(line)
+        print(line, flush=True)
+    with Runner() as runner:
+        rewards = {GOAL: Program(REWARD, "reward", GOAL)}
+        for name, recorded in both.items():
+            check = Check(recorded)
+            line = f"{name.split(' ', 2)[0]} in new workers, {name.split(', ')[1].split()[0]:7}"
+            for source in (SCANNING, ASKING):
+
+                def check_as_users_do(check: Check = check, source: str = source) -> int:
+                    assert not runner.check(check, unseen(source), rewards)
+                    return len(check)
+
+                found = rate(check_as_users_do, 20, time.perf_counter)
+                line += f"{found:>12,.0f} /s{found / base:>6.0f}×"
+            print(line, flush=True)
 
 
 if __name__ == "__main__":
