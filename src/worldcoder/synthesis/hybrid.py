@@ -48,6 +48,8 @@ class HybridSynthesizer:
         self.llm = LanguageModelSynthesizer(asker, runner=runner, rng=rng, writing=writing, prompts=prompts)
         self.llm.transitions.improve = self._patched
         self._by_rules: Candidate | None = None
+        self._written: dict[str, Program] = {}  # by patched program: what was patched
+        self._hopeful: tuple[tuple[str, str, int], Program | None] | None = None
         self._most_hint_tokens = writing.prompt_tokens // 4
 
     # ── what is told ─────────────────────────────────────────────────────────────────────────────────────
@@ -77,11 +79,21 @@ class HybridSynthesizer:
         return self.llm.transition_program()
 
     def optimistic_program(self) -> Program | None:
-        """That of the rules, while it is their program that is believed."""
-        best = self.llm.transitions.best
-        if best is None or best is not self._by_rules:
+        """The best program where the rules in it let pass what was never seen to be stopped; None: the same."""
+        best, hopeful = self.llm.transitions.best, self.rules.optimistic_program()
+        if best is None or hopeful is None:
             return None
-        return self.rules.optimistic_program()
+        if best is self._by_rules:
+            return hopeful
+        written = self._written.get(best.program.id)
+        if written is None:
+            return None
+        key = best.program.id, hopeful.id, len(self.llm.seen.check)
+        if self._hopeful is None or self._hopeful[0] != key:
+            program = self._patch(written, hopeful)
+            fits = program is not None and not self.llm.misses(program) - self.llm.misses(best.program)
+            self._hopeful = key, program if fits else None
+        return self._hopeful[1]
 
     def _tell_of_rules(self, candidate: Candidate) -> None:
         """What a request for a first program says of the rules, where they do not explain everything."""
@@ -100,11 +112,18 @@ class HybridSynthesizer:
 
     def _patched(self, candidate: Candidate) -> Program | None:
         """A program that is not right, with what the rules know better in front of it."""
-        by_rules = self._by_rules
-        if by_rules is None or candidate is by_rules:
+        if self._by_rules is None or candidate is self._by_rules:
             return None
-        mine, theirs = ({m.index for m in c.wrong.missed} for c in (candidate, by_rules))
-        return patched(self.rules.dynamics, by_rules.program, candidate.program, theirs, mine)
+        program = candidate.program
+        written = self._written.get(program.id, program)  # what was patched before is patched anew
+        better = self._patch(written, self._by_rules.program)
+        if better is not None and written is not better:
+            self._written[better.id] = written
+        return better
+
+    def _patch(self, written: Program, rules: Program) -> Program | None:
+        misses = self.llm.misses
+        return patched(self.rules.dynamics, rules, written, misses(rules), misses(written))
 
     # ── rewards ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -128,10 +147,10 @@ class HybridSynthesizer:
             yield from proposals
 
     def _can_be_reached(self, goal: Goal, guesses: Sequence[RewardProposal]) -> bool:
-        """Whether the model has a way to something that the rules guess: one search for all of them."""
+        """Whether there is hope of a way to something that the rules guess: one search for all of them."""
         likely = [guess for guess in guesses if guess.cost < float("inf")]
         any_of = self.rules.any_of(likely)
-        return any_of is not None and self.llm.has_way(goal, any_of)
+        return any_of is not None and self.llm.has_way(goal, any_of, self.optimistic_program())
 
     def news_program(self, goal: Goal, start: State) -> Program | None:
         return self.rules.news_program(goal, start)

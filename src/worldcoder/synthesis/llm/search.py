@@ -27,6 +27,8 @@ BLANK = ""
 """The arm that is the empty program."""
 KEPT = 24
 """Programs that are kept from one problem to the next."""
+IMPROVED = 6
+"""Programs, the better ones, that are tried to be improved without asking."""
 MORE = 1.5
 """How many times the data there have to be, before a problem that was given up is taken up again."""
 
@@ -119,7 +121,7 @@ class Search:
 
     best: the program that reproduces most; another one takes its place only if it reproduces more. out: the
     limit of the whole run that was reached, if one was. calls: texts asked for, in all problems together.
-    improve: what may make something better of the best program without asking anybody.
+    improve: what may make something better of a program without asking anybody.
     """
 
     def __init__(self, task: Task, asker: Asker, writing: Writing, rng: random.Random) -> None:
@@ -204,15 +206,23 @@ class Search:
     # ── inside ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _improve(self, data: int) -> bool:
-        """Try once for each program and amount of data whether it can be improved; whether it was."""
+        """Try, once for each program and amount of data, whether the better ones can be improved; whether one was.
+
+        Not the best one alone: what another one is right about may be just what the best one lacks.
+        """
         best = self.best
-        if self.improve is None or best is None or (best.key, data) in self._improved:
+        if self.improve is None:
             return False
-        self._improved.add((best.key, data))
-        better = self.improve(best)
-        if better is not None:
-            self.offer(better)
-        return self.best is not best
+        for candidate in sorted(self.candidates.values(), key=lambda c: c.rank)[:IMPROVED]:
+            if (candidate.key, data) in self._improved:
+                continue
+            self._improved.add((candidate.key, data))
+            better = self.improve(candidate)
+            if better is not None:
+                self.offer(better)
+            if self.best is not best:
+                return True
+        return False
 
     def _new_bandit(self) -> Bandit:
         make = self._writing.bandit or rex

@@ -152,12 +152,19 @@ class LanguageModelSynthesizer:
         self._tasks[goal].judge([known])
         return known
 
-    def has_way(self, goal: Goal, reward: Program) -> bool:
-        """Whether from every start of a goal the best transition program leads to a reward (φ2)."""
+    def has_way(self, goal: Goal, reward: Program, hopeful: Program | None = None) -> bool:
+        """Whether from every start of a goal a transition program, the best or a hopeful one, leads to a reward."""
         best = self.transitions.best
         self._search_of(goal)
         task, starts = self._tasks[goal], self.seen.starts.get(goal, ())
-        return best is not None and all(task.plan(best.program, reward, start).found for start in starts)
+        programs = [p for p in (None if best is None else best.program, hopeful) if p is not None]
+        return bool(programs) and all(
+            any(task.plan(program, reward, start).found for program in programs) for start in starts
+        )
+
+    def misses(self, program: Program) -> set[int]:
+        """The steps that a transition program does not reproduce."""
+        return {m.index for m in self._runner.check(self.seen.check, program)}
 
     def _search_of(self, goal: Goal) -> Search:
         if goal not in self.rewards:
