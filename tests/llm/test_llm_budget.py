@@ -188,7 +188,7 @@ LIMITS = st.builds(
 WANTED = st.integers(1, 3)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     LIMITS,
     LIMITS,

@@ -24,17 +24,9 @@ def loaded_by(code: str) -> set[str]:
     return {name.split(".")[0] for name in run.stdout.splitlines()[-1].split()}
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import worldcoder",
-        "import worldcoder.llm",
-        "import worldcoder.cli.app",
-        "from worldcoder.llm import *; Budget(); LanguageModel(Replaying(MemoryStore())).close()",
-    ],
-)
-def test_nothing_heavy_is_loaded_without_a_model(code: str) -> None:
-    assert not loaded_by(code) & HEAVY
+def test_nothing_heavy_is_loaded_without_a_model() -> None:
+    code = "import worldcoder, worldcoder.cli.app; from worldcoder.llm import *; "
+    assert not loaded_by(code + "Budget(); LanguageModel(Replaying(MemoryStore())).close()") & HEAVY
 
 
 def test_learning_without_a_model_loads_nothing_of_it() -> None:
@@ -49,11 +41,10 @@ with tempfile.TemporaryDirectory() as folder:
     assert not loaded & HEAVY
 
 
-@pytest.mark.parametrize(("library", "other"), [("openai", "anthropic"), ("anthropic", "openai")])
-def test_each_client_loads_its_own_library_only(library: str, other: str) -> None:
-    opening = f"open_client('{library}/x', base_url='http://127.0.0.1:9')"
+def test_a_client_loads_its_own_library_only() -> None:
+    opening = "open_client('openai/x', base_url='http://127.0.0.1:9')"
     loaded = loaded_by(f"from worldcoder.llm import open_client; {opening}")
-    assert loaded & {library, other} == {library}
+    assert loaded & {"openai", "anthropic"} == {"openai"}
 
 
 @pytest.mark.parametrize(
