@@ -17,7 +17,7 @@ import tokenize
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from worldcoder.programs import Program
-from worldcoder.synthesis.llm.trimming import Module, bound_by, parse, text_of, used_by
+from worldcoder.synthesis.llm.trimming import Module, bound_by, parse, text_of
 from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.emit import assemble
 from worldcoder.synthesis.rules.expressions import Writer
@@ -139,7 +139,7 @@ def _shared(module: Module, before: Mapping[str, str]) -> set[str]:
     shared = {name for name, text in _definitions(module, module.names).items() if before.get(name) == text}
     while True:
         differs = module.names.keys() - shared
-        left = {name for name in shared if not used_by(module.body[module.names[name]]) & differs}
+        left = {name for name in shared if not module.uses[module.names[name]] & differs}
         if left == shared:
             return shared
         shared = left

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from worldcoder.llm.tokens import count_tokens
 from worldcoder.synthesis.llm.words import letters
@@ -47,6 +48,7 @@ class Example:
         return cls(t.state, t.action, t.next_state, reward, done, said, index)
 
 
+@lru_cache(maxsize=20_000)
 def changes(before: State, after: State) -> str:
     """What changes from one state to another, in words."""
     return "; ".join(describe_change(before, after)) or "nothing changes"

@@ -29,6 +29,11 @@ class Module:
     def names(self) -> dict[str, int]:
         return {name: i for i, statement in enumerate(self.body) for name in bound_by(statement)}
 
+    @cached_property
+    def uses(self) -> list[set[str]]:
+        """The names from outside that each statement at the margin reads."""
+        return [used_by(statement) for statement in self.body]
+
     @property
     def functions(self) -> list[ast.FunctionDef]:
         return [s for s in self.body if isinstance(s, ast.FunctionDef)]
@@ -142,7 +147,7 @@ def _outer(table: symtable.SymbolTable, *, top: bool = False) -> set[str]:
     return found.union(*map(_outer, table.get_children()))
 
 
-def _is_demonstration(statement: ast.stmt, wanted: str) -> bool:
+def _is_demonstration(statement: ast.stmt, uses: set[str], wanted: str) -> bool:
     """Whether a statement only runs the program: it has no place in it."""
     if isinstance(statement, ast.Assert | ast.Raise | ast.Delete):
         return True
@@ -152,7 +157,7 @@ def _is_demonstration(statement: ast.stmt, wanted: str) -> bool:
         return False
     if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name | ast.Lambda):
         return False  # another name for the function, or the function itself
-    return wanted in used_by(statement) and wanted not in bound_by(statement)
+    return wanted in uses and wanted not in bound_by(statement)
 
 
 def trimmed(module: Module, wanted: str, others: Sequence[Module] = ()) -> str:
@@ -176,7 +181,7 @@ def _needed(module: Module, wanted: set[str], main: str) -> tuple[list[int], set
     while grown:
         grown = False
         for i, statement in enumerate(module.body):
-            if i in kept or _is_demonstration(statement, main):
+            if i in kept or _is_demonstration(statement, module.uses[i], main):
                 continue
             everything = isinstance(statement, ast.ImportFrom) and (
                 statement.names[0].name == "*" or statement.module == "__future__"
@@ -184,7 +189,7 @@ def _needed(module: Module, wanted: set[str], main: str) -> tuple[list[int], set
             imports_of_all = imports_of_all or everything
             if everything or names.intersection(bound_by(statement)):
                 kept[i] = None
-                names |= used_by(statement)
+                names |= module.uses[i]
                 grown = True
     defined = {name for i in kept for name in bound_by(module.body[i])}
     lacking = set() if imports_of_all else names - defined - _BUILT_IN
