@@ -239,12 +239,11 @@ def _carry_out(
     with Interrupter() as interrupter, ExitStack() as open_until_the_end:
 
         def go_live() -> None:
-            with log.transaction():
+            with interrupter.held(), log.transaction():
                 log.forget(past.tail)
-                log.set_meta("tail", None)
-                log.set_meta("cut", None)
+                for name in ("tail", "cut", "stopped"):
+                    log.set_meta(name, None)
                 log.set_meta("config", experiment.to_json())
-                log.set_meta("stopped", None)
                 log.set_meta("sandbox", sandbox)
                 log.set_meta("layers", locks.recorded(runner.layers))
             if experiment.max_seconds is not None and how.again is None:

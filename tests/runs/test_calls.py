@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import replace
@@ -20,7 +22,7 @@ from worldcoder.runs import RunReader
 from worldcoder.runs.calls import Kept, ModelCalls
 from worldcoder.runs.clock import Clock
 from worldcoder.runs.events import Asking
-from worldcoder.runs.interruption import Interruption
+from worldcoder.runs.interruption import Interrupter, Interruption
 from worldcoder.runs.log import RunLog
 from worldcoder.runs.phases import Cut, Phases
 
@@ -183,6 +185,24 @@ def test_it_is_known_that_a_run_was_cut_off_while_it_waited() -> None:
     with pytest.raises(Interruption):
         list(asking.ask_all([request("x"), request("y")]))
     assert asking.cut_off and asking.replies == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+def test_what_is_done_as_a_whole_is_not_interrupted() -> None:
+    done = []
+    with (
+        Interrupter() as interrupter,
+        pytest.raises(Interruption, match="interrupted"),
+        interrupter.allowed(),
+    ):
+        with interrupter.held():
+            signal.raise_signal(signal.SIGINT)
+            done.append("all of it")
+        done.append("what comes after it")
+    assert done == ["all of it"]
+    with Interrupter() as interrupter, interrupter.held():
+        signal.raise_signal(signal.SIGINT)  # nothing was allowed before: it takes effect later
+    assert interrupter.reason == "interrupted"
 
 
 # ── where a run was cut off ──────────────────────────────────────────────────────────────────────────────

@@ -79,6 +79,18 @@ class Interrupter:
         finally:
             self._allowed = False
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Inside `allowed`, what is done as a whole; a request takes effect after it."""
+        before, self._allowed = self._allowed, False
+        try:
+            yield
+        finally:
+            self._allowed = before
+        if before and self.reason is not None:
+            self._allowed = False
+            raise Interruption(self.reason)
+
     def _expire(self) -> None:
         self._time_is_up = True
         if not self._before:
