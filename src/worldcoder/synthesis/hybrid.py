@@ -49,7 +49,7 @@ class HybridSynthesizer:
         self.llm.transitions.improve = self._patched
         self._by_rules: Candidate | None = None
         self._written: dict[str, Program] = {}  # by patched program: what was patched
-        self._hopeful: tuple[tuple[str, str, int], Program | None] | None = None
+        self._hopeful: tuple[tuple[str, str], Program | None] | None = None
         self._most_hint_tokens = writing.prompt_tokens // 4
 
     # ── what is told ─────────────────────────────────────────────────────────────────────────────────────
@@ -88,7 +88,7 @@ class HybridSynthesizer:
         written = self._written.get(best.program.id)
         if written is None:
             return None
-        key = best.program.id, hopeful.id, len(self.llm.seen.check)
+        key = best.program.id, hopeful.id
         if self._hopeful is None or self._hopeful[0] != key:
             program = self._patch(written, hopeful)
             fits = program is not None and not self.llm.misses(program) - self.llm.misses(best.program)

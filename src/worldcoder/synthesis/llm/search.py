@@ -26,7 +26,7 @@ from worldcoder.world.values import State
 BLANK = ""
 """The arm that is the empty program."""
 KEPT = 24
-"""Programs that are kept from one problem to the next."""
+"""Programs, the better ones, that are judged anew when there are more data, and kept for the next problem."""
 IMPROVED = 6
 """Programs, the better ones, that are tried to be improved without asking."""
 MORE = 1.5
@@ -164,13 +164,15 @@ class Search:
         return candidate
 
     def refresh(self) -> None:
-        """Judge anew what is there: the best program, and all where that one is not right (any more)."""
+        """Judge anew what is there: the best program, and the better others where it is not right (any more)."""
         if self.best is None:
             return
         self._task.judge([self.best])
         if self.best.solved:
             return
-        others = [c for c in self.candidates.values() if c is not self.best]
+        others = sorted((c for c in self.candidates.values() if c is not self.best), key=lambda c: c.rank)[
+            :KEPT
+        ]
         self._task.judge(others)
         self.bandit.rescore({c.key: c.value for c in self.candidates.values() if c.key in self.bandit.arms})
         for candidate in others:
@@ -236,6 +238,7 @@ class Search:
         self.bandit = self._new_bandit()
         kept = sorted(self.candidates.values(), key=lambda c: c.rank)[:KEPT]
         self.candidates = {c.key: c for c in self.candidates.values() if c in kept or c is self.best}
+        self._known = set(self.candidates)  # what was dropped may be right by now
         for candidate in self.candidates.values():
             self.bandit.add(candidate.key, candidate.value)
 
@@ -263,7 +266,7 @@ class Search:
                 continue
             self._count(n)
             self._withdraw(name, n - len(outcome.texts))
-            for text, finish in zip(outcome.texts, outcome.finishes, strict=True):
+            for text, finish in list(zip(outcome.texts, outcome.finishes, strict=True))[:n]:
                 answers.append((name, self._read(name, text, finish)))
         self._take_in(answers)
         if isinstance(lasting, BudgetReached):
