@@ -71,8 +71,9 @@ class Candidate:
     """A program, or two that belong together, with what is wrong with it on the present data.
 
     value: the paper's h. solved: nothing is left to mend. remark: what was wrong with the last answer to a
-    request to refine it, for the next one. transition: of a reward program, the transition program that goes
-    with it, where that is not the present one. plan, start: the search that found no way, and where it began.
+    request to refine it, for the next one. transition: of a reward program, the transition program that came
+    with it, if one did. used: the one with which a plan was looked for. plan, start: the search that found no
+    way, and where it began.
     """
 
     program: Program
@@ -81,6 +82,7 @@ class Candidate:
     solved: bool = False
     remark: str = ""
     transition: Program | None = None
+    used: Program | None = None
     plan: Plan | None = None
     start: State | None = None
 

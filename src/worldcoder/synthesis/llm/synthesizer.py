@@ -141,8 +141,8 @@ class LanguageModelSynthesizer:
             similar = bool(self._tasks[goal].similar)
             search.mend(len(self.seen.check), first=1 if similar else None)
             self._judged[goal] = now
-            if search.best is not None and search.best.transition is not None and search.best.solved:
-                self.transitions.prefer(self.transitions.offer(search.best.transition))
+            if search.best is not None and search.best.used is not None and search.best.solved:
+                self.transitions.prefer(self.transitions.offer(search.best.used))
         return search
 
     def offered_reward(self, goal: Goal, program: Program) -> Candidate:

@@ -103,32 +103,29 @@ class RewardTask:
     def ask(self, candidate: Candidate | None, remark: str) -> Messages:
         if candidate is None:
             return self._prompter.reward(self._seen, self.goal, self.similar, remark)
-        transition = self._transition_of(candidate)
-        lacks_a_way = candidate.plan is not None and candidate.start is not None and transition is not None
-        if candidate.wrong.missed or candidate.bad or not lacks_a_way:
+        used, plan, start = candidate.used, candidate.plan, candidate.start
+        if candidate.wrong.missed or candidate.bad or used is None or plan is None or start is None:
             return self._prompter.repair(self._seen, candidate.program, candidate.wrong, remark)
-        assert transition is not None and candidate.plan is not None and candidate.start is not None
-        programs = transition, candidate.program
-        return self._prompter.plan(self._seen, self.goal, programs, candidate.plan, candidate.start, remark)
+        return self._prompter.plan(self._seen, self.goal, (used, candidate.program), plan, start, remark)
 
     def read(self, text: str, finish: str, candidate: Candidate | None) -> tuple[Candidate | None, str]:
         old = None if candidate is None else candidate.program
         reading = read_reply(text, "reward", finish=finish, old=None if old is None else old.source)
-        transition = None if candidate is None else self._new_transition(text, finish, candidate)
+        transition, remark = self._new_transition(text, finish, candidate)
         if reading.outcome.usable and reading.source is not None:
             parent = None if old is None else old.id
             program = Program(reading.source, "reward", self.goal, origin=self._origin, parent=parent)
-            return Candidate(program, transition=transition), reading.note
-        if old is not None and candidate is not None and transition not in (None, candidate.transition):
+            return Candidate(program, transition=transition), remark or reading.note
+        if old is not None and transition is not None:
             return Candidate(old, transition=transition), ""
-        return None, reading.note
+        return None, remark or reading.note
 
     def judge(self, candidates: Sequence[Candidate]) -> None:
         found = self._runner.check_all(self._seen.check, [(None, {self.goal: c.program}) for c in candidates])
         count, starts = len(self._seen.of_goal(self.goal)), self._seen.starts.get(self.goal, [])
         for candidate, missed in zip(candidates, found, strict=True):
             candidate.wrong = Wrong(missed, self._faults.get(candidate.program.id, ()))
-            candidate.plan = candidate.start = None
+            candidate.plan = candidate.start = candidate.used = None
             right = count - len(missed)
             fits = not missed and not candidate.bad
             if self.goal in self._seen.succeeded:
@@ -151,33 +148,36 @@ class RewardTask:
 
     # ── inside ───────────────────────────────────────────────────────────────────────────────────────────
 
-    def _transition_of(self, candidate: Candidate) -> Program | None:
-        return candidate.transition or next(iter(self._transitions()), None)
-
-    def _new_transition(self, text: str, finish: str, candidate: Candidate) -> Program | None:
-        """The transition program of an answer that was asked for a way; the one there was, if it has none."""
-        present = self._transition_of(candidate)
-        if candidate.plan is None or present is None:
-            return candidate.transition
-        reading = read_reply(text, "transition", finish=finish, old=present.source)
+    def _new_transition(
+        self, text: str, finish: str, candidate: Candidate | None
+    ) -> tuple[Program | None, str]:
+        """The transition program of an answer that was asked for a way, if it fits; else what is wrong with it."""
+        if candidate is None or candidate.plan is None or candidate.used is None:
+            return None, ""
+        reading = read_reply(text, "transition", finish=finish, old=candidate.used.source)
         if reading.outcome is not Outcome.CODE or reading.source is None:
-            return candidate.transition
-        return Program(reading.source, "transition", origin=self._origin, parent=present.id)
+            return None, ""
+        program = Program(reading.source, "transition", origin=self._origin, parent=candidate.used.id)
+        missed = len(self._runner.check(self._seen.check, program))
+        if missed:
+            return (
+                None,
+                f"the transition program in it is wrong about {missed} of the {len(self._seen.check)} steps",
+            )
+        return program, ""
 
     def _ways(self, candidate: Candidate, starts: Sequence[State]) -> int:
-        """From how many starts there is a plan; with the present transition program or another one that fits."""
-        own, best = candidate.transition, -1
-        if own is not None and self._runner.check(self._seen.check, own, stop_after=1):
-            own = candidate.transition = None  # it does not reproduce the data
-        for transition in self._transitions() if own is None else (own,):
+        """From how many starts there is a plan, with the transition program that leads farthest of those that fit."""
+        best = -1
+        own = candidate.transition
+        fits = own is not None and not self._runner.check(self._seen.check, own, stop_after=1)
+        for transition in [own] if own is not None and fits else self._transitions():
             plans = [(self.plan(transition, candidate.program, start), start) for start in starts]
             ways = sum(plan.found for plan, _ in plans)
             if ways > best:
-                best = ways
+                best, candidate.used = ways, transition
                 without = next(((plan, start) for plan, start in plans if not plan.found), (None, None))
                 candidate.plan, candidate.start = without
-                if transition is not next(iter(self._transitions())):
-                    candidate.transition = transition
             if ways == len(starts):
                 break
         return max(best, 0)
