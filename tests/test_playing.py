@@ -264,5 +264,38 @@ def test_actions_that_come_and_go() -> None:
     assert (episode.solved, episode.length, episode.surprises) == (True, 6, 0)
 
 
+class Growing(Ladder):
+    """In level 0 walking is all there is, and enough."""
+
+    def reset(self, seed: int) -> Start:
+        self.ladder = 5 if seed else None
+        return super().reset(seed)
+
+    def state(self) -> State:
+        return State([Obj("Cat", x=self.x, y=0), Obj("Ladder", x=self.ladder, y=0)])
+
+    def step(self, action: Action) -> Step:
+        state, reward, done, truncated = super().step(action)
+        walked = self.ladder is None and self.x == 2
+        return Step(state, reward + walked, done or walked, truncated)
+
+
+GROWN = CLIMB.replace(
+    'done = action.name == "climb"',
+    'ladder, cat = next_state.one("Ladder"), next_state.one("Cat")\n'
+    '    done = action.name == "climb" or (ladder.x is None and cat.x == 2)',
+)
+
+
+@pytest.mark.parametrize("levels", [[0, 1, 0, 1], [1, 0]])
+def test_actions_that_come_only_in_a_later_level(levels: list[int]) -> None:
+    """Levels after the first are taken to be like it, until there is no plan."""
+    model = WorldModel(CAT.transition, {"up": Program(GROWN, "reward", "up")})
+    world = Growing(lambda s: s.one("Ladder").x == s.one("Cat").x)
+    played = play(model, world, levels, budget=Budget(nodes=200))
+    assert [(e.solved, e.length) for e in played.episodes] == [(True, 6 if n else 2) for n in levels]
+    assert sum(e.plans for e in played.episodes) == len(levels) + (levels[0] == 0)
+
+
 def test_a_goal_in_words() -> None:
     assert only(sokoban_model()).goal == GOAL

@@ -205,7 +205,7 @@ class _Player:
         self._show = show
         self._runner = runner
         self._faults = 0
-        self._probes = True
+        self._same: tuple[Action, ...] | None = None  # the actions there are everywhere; (): they differ
         runner.load(model.transition)
 
     def play(self, seed: int) -> PlayedEpisode:
@@ -216,7 +216,8 @@ class _Player:
         if reward is None:
             return PlayedEpisode(seed, goal, False, Reason.NO_REWARD, 0.0, 0, 0, 0, None, 0, 0.0)
         self._runner.load(reward)
-        actions: Actions = self._fixed_actions(state, reward) or self._environment.actions
+        start = state
+        actions = self._actions_from(start, reward)
         refuted: dict[tuple[State, Action], None] = {}
         ahead: deque[tuple[State, Action, Prediction]] = deque()
         plans: list[Plan] = []
@@ -240,6 +241,9 @@ class _Player:
                     failing = self._failing_step(bad, refuted)
                     if failing is not None:
                         refuted[failing] = None
+                        continue
+                    if not callable(actions) and not self._same_everywhere(start, reward, actions):
+                        self._same, actions = (), self._environment.actions
                         continue
                     reason = Reason.FAULT if fault is not None else _without_plan(found.status)
             if reason is None:
@@ -300,26 +304,33 @@ class _Player:
     ) -> Simulation:
         return self._runner.simulation(self._model.transition, reward, state, actions, without=tuple(without))
 
-    def _fixed_actions(self, start: State, reward: Program) -> Sequence[Action] | None:
-        """The actions, if they are the same in the first predicted states; search is faster with these."""
-        actions = tuple(self._environment.actions(start))
+    def _actions_from(self, start: State, reward: Program) -> Actions:
+        """What can be done: the actions themselves where they seem to be the same everywhere.
+
+        Search is faster with these. The first level tells; one in which no plan is found is looked at as well.
+        """
+        there_are = tuple(self._environment.actions(start))
+        if self._same is None:
+            self._same = there_are if self._same_everywhere(start, reward, there_are) else ()
+        return there_are if there_are == self._same else self._environment.actions
+
+    def _same_everywhere(self, start: State, reward: Program, actions: Sequence[Action]) -> bool:
+        """Whether these are the actions of the first predicted states; no, where the model does not tell."""
         simulation = self._simulation(reward, start, actions)
         seen, layer = {start}, [start]
         while layer and len(seen) < _PROBED:
-            if not self._probes:
-                return None
             if any(tuple(self._environment.actions(state)) != actions for state in layer):
-                return None
+                return False
             steps = [(state, action) for state in layer for action in actions]
             layer = []
-            for prediction in simulation.predict_all(steps[: _PROBED * len(actions)]):
+            for prediction in simulation.predict_all(steps):
                 after = prediction.state
                 if after is None and prediction.failing != "error":
-                    self._probes = False  # it fails badly: to find that out in each episode would take long
+                    return False
                 if after is not None and not prediction.done and after not in seen and len(seen) < _PROBED:
                     seen.add(after)
                     layer.append(after)
-        return actions
+        return True
 
 
 def _badly(fault: Fault | None) -> Fault | None:
