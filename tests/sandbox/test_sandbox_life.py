@@ -383,7 +383,9 @@ def test_without_frames_everything_is_believed() -> None:
 
 
 def test_without_a_timer_calls_are_not_interrupted() -> None:
-    code = "import time\nuntil = time.process_time() + 0.3\nwhile time.process_time() < until: pass\nresult = 1"
+    code = (
+        "import time\nuntil = time.process_time() + 0.3\nwhile time.process_time() < until: pass\nresult = 1"
+    )
     limits = Limits(call_seconds=0.1)
     with Sandbox(SERVICE, limits=limits) as sandbox:
         assert sandbox.worker().request({"call": code}) == ["interrupted", True, 1]
