@@ -234,10 +234,10 @@ def test_what_is_public_is_documented(module: str) -> None:
 
 def test_what_the_package_offers() -> None:
     assert worldcoder.__all__ == [
-        "Action", "Budget", "Comparison", "Environment", "Experiment", "Goal", "Limits", "Obj", "Plan", "Played",
-        "Prediction", "Program", "Ref", "Runner", "SandboxError", "Simulation", "Start", "State", "Status",
+        "Action", "Budget", "Comparison", "Environment", "Experiment", "Goal", "Limits", "ModelConfig", "Obj", "Plan",
+        "Played", "Prediction", "Program", "Ref", "Runner", "SandboxError", "Simulation", "Start", "State", "Status",
         "Step", "Summary", "Transition", "WorldModel", "WorldcoderError", "compare", "draw", "from_gymnasium",
-        "load_model", "make", "play", "register", "resume", "run",
+        "load_model", "make", "play", "register", "rerun", "resume", "run",
     ]  # fmt: skip
     assert all(getattr(worldcoder, name) is not None for name in worldcoder.__all__)
     assert dir(worldcoder) == worldcoder.__all__

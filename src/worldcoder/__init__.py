@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from worldcoder.envs import Environment, Start, Step, make, register
     from worldcoder.envs.gymnasium import from_gymnasium
     from worldcoder.errors import SandboxError, WorldcoderError
-    from worldcoder.experiment import Experiment, resume, run
+    from worldcoder.experiment import Experiment, ModelConfig, rerun, resume, run
     from worldcoder.planning import Budget, Plan, Status
     from worldcoder.playing import Played, play
     from worldcoder.programs import Prediction, Program, Runner, Simulation, WorldModel, load_model
@@ -36,6 +36,7 @@ __all__ = [
     "Experiment",
     "Goal",
     "Limits",
+    "ModelConfig",
     "Obj",
     "Plan",
     "Played",
@@ -60,6 +61,7 @@ __all__ = [
     "make",
     "play",
     "register",
+    "rerun",
     "resume",
     "run",
 ]
@@ -69,7 +71,7 @@ _FROM = {
     "worldcoder.envs": ("Environment", "Start", "Step", "make", "register"),
     "worldcoder.envs.gymnasium": ("from_gymnasium",),
     "worldcoder.errors": ("SandboxError", "WorldcoderError"),
-    "worldcoder.experiment": ("Experiment", "resume", "run"),
+    "worldcoder.experiment": ("Experiment", "ModelConfig", "rerun", "resume", "run"),
     "worldcoder.planning": ("Budget", "Plan", "Status"),
     "worldcoder.playing": ("Played", "play"),
     "worldcoder.programs": ("Prediction", "Program", "Runner", "Simulation", "WorldModel", "load_model"),

@@ -36,6 +36,7 @@ class Background:
         def begin() -> None:
             task = loop.create_task(make(), name=f"{id(group)}")
             task.add_done_callback(done)
+            task.add_done_callback(_look)
 
         loop.call_soon_threadsafe(begin)
 
@@ -92,3 +93,9 @@ class Background:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=_SECONDS_TO_END)
+
+
+def _look(task: asyncio.Task[Any]) -> None:
+    """See how a task ended, or asyncio complains of one that failed as it was given up."""
+    if not task.cancelled():
+        task.exception()
