@@ -18,16 +18,21 @@ import argparse
 import json
 import random
 import statistics
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from worldcoder.synthesis.bandit import STRATEGIES, rex
+from worldcoder.synthesis.bandit import STRATEGIES, Strategy, rex
 
 PARTS = 12
 STUCK = 2
 """Parts that a wrong idea keeps wrong."""
 BLANK = "blank"
-WAYS = {"rex": STRATEGIES["rex"], "rex, C = 20": partial(rex, c=20.0), **STRATEGIES}
+WAYS: dict[str, Callable[[random.Random], Strategy]] = {
+    "rex": STRATEGIES["rex"],
+    "rex, C = 20": partial(rex, c=20.0),
+    **STRATEGIES,
+}
 """REx with the C of WorldCoder and with that of its own examples, and the baselines."""
 
 
