@@ -2,7 +2,8 @@
 
     python benchmarks/sandbox.py [--json] [--quick]
 
-planning        the same search of the same nodes, inside a locked worker and unlocked in this process, in turn
+planning        the same search of the same nodes, inside a locked worker and unlocked in this process, in turn;
+                in processor time where the system tells it (Linux), with the seconds on the wall beside it
 worker          until a new worker is forked, locked and has answered
 deadline        from a request's deadline until its worker, in a loop that nothing interrupts, is killed and the
                 next one has answered
@@ -10,8 +11,8 @@ prediction      there and back, one step
 φ1              programs not seen before on recorded transitions, each in a new worker and in this process
 at once         the same programs with two workers at once and one after another
 
-All with the Sokoban level and the programs of `benchmarks/speed.py`; times by the clock on the wall, medians. A
-figure that has a target and misses it is printed as MISSED; on a machine that does other things as well it may.
+All with the Sokoban level and the programs of `benchmarks/speed.py`; other times by the clock on the wall; medians.
+A figure that has a target and misses it is printed as MISSED; on a machine that does other things as well it may.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from speed import ACTIONS, ASKING, GOAL, REWARD, SCANNING, Inside, record, start, unseen
@@ -34,15 +38,15 @@ from worldcoder.programs.inside.functions import RewardFunction, TransitionFunct
 from worldcoder.programs.inside.known import Known
 from worldcoder.programs.inside.simulator import Simulator
 from worldcoder.programs.workers import SERVICE
-from worldcoder.sandbox import Sandbox, Worker, WorkerFailed
+from worldcoder.sandbox import Failure, Sandbox, Worker, WorkerFailed
 
 REWARDS = {GOAL: Program(REWARD, "reward", GOAL)}
 PROGRAMS = {"scanning": SCANNING, "asking": ASKING}
 DEADLINE = 0.1
 """Seconds after which a request is given up."""
 
-STUCK = "def transition(state, action):\n    return sum(range(10**14))\n"
-"""One call into C, which no signal handler gets into."""
+STUCK = "sum(range(10**14))\n"
+"""A program that does not come to its end: one call into C, which no signal handler gets into."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ class Figure:
         if self.target is not None:
             bound = f"{'at least' if self.more else 'at most'} {self.target:g} {self.unit}"
             said = f"target: {bound}, {'met' if self.met else 'MISSED'}"
-        return f"{self.name:36}{value:>12}   {self.note:44}{said}".rstrip()
+        return f"{self.name:36}{value:>12}   {self.note:46}{said}".rstrip()
 
 
 def seconds(run: Callable[[], Any]) -> float:
@@ -80,7 +84,43 @@ def seconds(run: Callable[[], Any]) -> float:
     return time.perf_counter() - began
 
 
-def alternately(one: Callable[[], Any], other: Callable[[], Any], rounds: int) -> tuple[float, float, float]:
+def processor_seconds(of: Callable[[], float | None]) -> Callable[[Callable[[], Any]], float]:
+    """A way to measure by a clock of processor time, or by the wall where there is none."""
+
+    def measure(run: Callable[[], Any]) -> float:
+        gc.collect()
+        before, began = of(), time.perf_counter()
+        run()
+        wall, after = time.perf_counter() - began, of()
+        return wall if before is None or after is None else after - before
+
+    return measure
+
+
+def of_workers() -> float | None:
+    """The processor time of all workers: the processes two below this one. None where there is no /proc."""
+    below: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has just ended
+            parent = int(entry.read_text().rpartition(")")[2].split()[1])
+            below.setdefault(parent, []).append(int(entry.parent.name))
+    pids = [pid for child in below.get(os.getpid(), ()) for pid in below.get(child, ())]
+    try:
+        return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in pids) / 1e9
+    except (OSError, ValueError):
+        return None
+
+
+Measure = Callable[[Callable[[], Any]], float]
+
+
+def alternately(
+    one: Callable[[], Any],
+    other: Callable[[], Any],
+    rounds: int,
+    measure_one: Measure = seconds,
+    measure_other: Measure = seconds,
+) -> tuple[float, float, float]:
     """The median seconds of both, and the median of the ratios of neighbours.
 
     A machine that gets slower or faster meanwhile changes a ratio of neighbours least.
@@ -88,9 +128,9 @@ def alternately(one: Callable[[], Any], other: Callable[[], Any], rounds: int) -
     pairs = []
     for i in range(rounds):
         if i % 2:
-            b, a = seconds(other), seconds(one)
+            b, a = measure_other(other), measure_one(one)
         else:
-            a, b = seconds(one), seconds(other)
+            a, b = measure_one(one), measure_other(other)
         pairs.append((a, b))
     return (
         statistics.median(a for a, _ in pairs),
@@ -127,9 +167,12 @@ def planning(runner: Runner, rounds: int, nodes: int) -> Iterator[Figure]:
             locked()
             unlocked()
             assert plans["locked"].nodes == plans["unlocked"].nodes
-            inside, outside, ratio = alternately(locked, unlocked, rounds)
+            within = processor_seconds(of_workers)
+            without = processor_seconds(lambda: time.process_time() if of_workers() else None)
+            walls = alternately(locked, unlocked, max(rounds // 3, 3))
+            inside, outside, ratio = alternately(locked, unlocked, rounds, within, without)
             done = plans["locked"].nodes
-            note = f"{done / inside:,.0f} and {done / outside:,.0f} nodes/s"
+            note = f"{done / inside:,.0f} and {done / outside:,.0f} nodes/s; wall {walls[2]:.2f}×"
             yield Figure(f"planning, {name}, {search}", ratio, "×", note, target=1.05)
 
 
@@ -158,9 +201,10 @@ def workers(rounds: int) -> Iterator[Figure]:
             worker = new_worker(sandbox)
             began = time.perf_counter()
             try:
-                worker.request(running(STUCK), seconds=DEADLINE)
+                worker.request(loading(STUCK), seconds=DEADLINE)
                 raise AssertionError("it came to an end")
-            except WorkerFailed:
+            except WorkerFailed as failed:
+                assert failed.failure is Failure.TIMEOUT, failed
                 following = new_worker(sandbox)
             times.append(time.perf_counter() - began - DEADLINE)
             following.close()
@@ -171,22 +215,15 @@ def workers(rounds: int) -> Iterator[Figure]:
 def new_worker(sandbox: Sandbox) -> Worker:
     """A new worker that has answered."""
     worker = sandbox.worker()
-    answer = worker.request(
-        {"do": "load", "learn": NOTHING, "programs": {"p": ["transition", ASKING]}, "program": "p"}
-    )
+    answer = worker.request(loading(ASKING))
     assert answer["unloadable"] is None and answer["failed"] is None
     return worker
 
 
-NOTHING: dict[str, list[Any]] = {"objects": [], "actions": [], "inputs": [], "forget": []}
-
-
-def running(source: str) -> dict[str, Any]:
-    """A request for one step of a program."""
-    learn = {**NOTHING, "objects": [o.to_json() for o in start()], "actions": [ACTIONS[0].to_json()]}
-    state = list(range(len(start())))
-    request = {"base": state, "steps": [[state, 0]], "transition": "q", "reward": None}
-    return {"do": "steps", "learn": learn, "programs": {"q": ["transition", source]}, **request}
+def loading(source: str) -> dict[str, Any]:
+    """A request to load a program."""
+    nothing: dict[str, list[Any]] = {"objects": [], "actions": [], "inputs": [], "forget": []}
+    return {"do": "load", "learn": nothing, "programs": {"p": ["transition", source]}, "program": "p"}
 
 
 def prediction(runner: Runner, rounds: int) -> Iterator[Figure]:
@@ -250,7 +287,7 @@ def figures(*, quick: bool) -> Iterator[Figure]:
     """All of them."""
     rounds = 5 if quick else 15
     with Runner() as runner:
-        yield from planning(runner, rounds, 20_000 if quick else 100_000)
+        yield from planning(runner, rounds, 20_000 if quick else 60_000)
         yield from workers(4 * rounds)
         yield from prediction(runner, rounds)
         yield from phi1(runner, rounds)
