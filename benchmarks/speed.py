@@ -261,7 +261,7 @@ def main() -> None:
     base = rate(lambda: baseline_check(cases))
     print(f"{'baseline, φ1':24}{base:>12,.0f} /s{'1×':>7}")
     different = list({(t.state, t.action): t for t in transitions}.values())
-    both = {f"φ1, {len(transitions):,} recorded": transitions, "φ1, none twice": different}
+    both = {"φ1, as recorded": transitions, "φ1, none twice": different}
     for name, recorded in both.items():
         inside = Inside(recorded)
         line = f"{name:24}"
@@ -281,7 +281,7 @@ def main() -> None:
         rewards = {GOAL: Program(REWARD, "reward", GOAL)}
         for name, recorded in both.items():
             check = Check(recorded)
-            line = f"{name.split(' ', 2)[0]} in new workers, {name.split(', ')[1].split()[0]:7}"
+            line = f"{name + ', worker':24}"
             for source in (SCANNING, ASKING):
 
                 def check_as_users_do(check: Check = check, source: str = source) -> int:
