@@ -67,7 +67,7 @@ def own_session_keyring() -> None:
 
 
 def kernel_key(text: str) -> int:
-    """Put a text into this session's keyring, where children find it; 0 where there is no such thing."""
+    """Put a text into the kernel's keyring of the session, where children find it; 0 where there is no such thing."""
     try:
         secret = text.encode()
         key = system_call("add_key", b"user", b"worldcoder-canary", secret, len(secret), SESSION_KEYRING)
