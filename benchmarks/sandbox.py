@@ -4,6 +4,7 @@
 
 planning        the same search of the same nodes, inside a locked worker and unlocked in this process, in turn;
                 in processor time where the system tells it (Linux), with the seconds on the wall beside it
+locks           the same search in a worker with all locks and in one without any
 worker          until a new worker is forked, locked and has answered
 deadline        from a request's deadline until its worker, in a loop that nothing interrupts, is killed and the
                 next one has answered
@@ -26,6 +27,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +40,7 @@ from worldcoder.programs.inside.functions import RewardFunction, TransitionFunct
 from worldcoder.programs.inside.known import Known
 from worldcoder.programs.inside.simulator import Simulator
 from worldcoder.programs.workers import SERVICE
-from worldcoder.sandbox import Failure, Sandbox, Worker, WorkerFailed
+from worldcoder.sandbox import Failure, Layer, Sandbox, Worker, WorkerFailed
 
 REWARDS = {GOAL: Program(REWARD, "reward", GOAL)}
 PROGRAMS = {"scanning": SCANNING, "asking": ASKING}
@@ -176,6 +178,24 @@ def planning(runner: Runner, rounds: int, nodes: int) -> Iterator[Figure]:
             yield Figure(f"planning, {name}, {search}", ratio, "×", note, target=1.05)
 
 
+def the_lock(runner: Runner, rounds: int, nodes: int) -> Iterator[Figure]:
+    """The same search in a worker with all locks and in one with none: what the locks cost, and nothing else."""
+    open_ = Runner(off=[layer for layer in Layer if layer is not Layer.EXEC])
+    with open_:
+        for name, source in PROGRAMS.items():
+            program = Program(source, "transition")
+            reward = Program(_never_over(REWARD), "reward", GOAL)
+
+            def search(by: Runner, program: Program = program, reward: Program = reward) -> None:
+                simulation = by.simulation(program, reward, start(), ACTIONS)
+                simulation.plan("breadth_first", budget=Budget(nodes))
+
+            search(runner)
+            search(open_)
+            _, _, ratio = alternately(partial(search, runner), partial(search, open_), rounds)
+            yield Figure(f"the locks alone, {name}", ratio, "×", "wall, breadth_first", target=1.05)
+
+
 def _never_over(reward: str) -> str:
     return reward.replace("return 10.9, True", "return 10.9, False")
 
@@ -288,6 +308,7 @@ def figures(*, quick: bool) -> Iterator[Figure]:
     rounds = 5 if quick else 15
     with Runner() as runner:
         yield from planning(runner, rounds, 20_000 if quick else 60_000)
+        yield from the_lock(runner, rounds, 20_000 if quick else 60_000)
         yield from workers(4 * rounds)
         yield from prediction(runner, rounds)
         yield from phi1(runner, rounds)
