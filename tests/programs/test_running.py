@@ -461,6 +461,9 @@ def test_exactly_the_wrong_transitions_of_a_wrong_program(runner: Runner) -> Non
     assert runner.check(check, Program(TRANSITION, "transition")) == []
 
 
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # one that comes in a finalizer
 def test_an_interruption_at_any_moment_leaves_a_runner_that_works() -> None:
     """Ctrl-C comes between any two steps; whatever it tears is made anew."""
     state, goal = make("sokoban").reset(0)

@@ -80,10 +80,10 @@ class Template:
                 answered, answer = frame
                 if answered == number:
                     self._forks.discard(number)
-                    return answer  # type: ignore[no-any-return]
+                    return {"number": number, **answer}
                 if answered in self._forks:  # whoever asked for it was interrupted
+                    self.tell("end", answered, 0.0)
                     self._forks.discard(answered)
-                    self.tell("end", answer.get("pid", 0), 0.0)
             self._reader.feed(self._receive(until - monotonic()))
 
     def _receive(self, seconds: float) -> bytes:

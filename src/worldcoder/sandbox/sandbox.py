@@ -81,7 +81,7 @@ class Sandbox:
         self._prepared: list[bytes] = []
         self._lock = threading.RLock()
         self._workers: weakref.WeakSet[Worker] = weakref.WeakSet()
-        self._dropped: list[int] = []
+        self._dropped: list[tuple[Template, int]] = []
         self._template: Template | None = None
         self._told = 0
         self._deaths = 0
@@ -173,7 +173,10 @@ class Sandbox:
 
     def _fork(self, template: Template) -> Worker:
         while self._dropped:
-            template.ask("end", self._dropped.pop(), 0.0)
+            of, number = self._dropped[0]
+            if of is template:
+                template.ask("end", number, 0.0)
+            self._dropped.pop(0)  # only now, so that an interruption forgets nobody
         theirs: list[int] = []
         ours: list[int] = []
         try:
@@ -190,7 +193,7 @@ class Sandbox:
                 raise SandboxError(answer["broken"])
             worker = Worker(
                 Pipes(from_worker, to_worker),
-                _Forked(self, template, answer["pid"], page),
+                _Forked(self, template, answer["number"], answer["pid"], page),
                 self._limits,
                 check=self._check,
                 trusting=Layer.FRAMES in self._off,
@@ -235,16 +238,17 @@ class Sandbox:
 class _Forked:
     """The process of a worker that a template has forked."""
 
-    def __init__(self, sandbox: Sandbox, template: Template, pid: int, page: int) -> None:
+    def __init__(self, sandbox: Sandbox, template: Template, number: int, pid: int, page: int) -> None:
         self._sandbox = sandbox
         self._template = template
+        self._number = number
         self._page = page
         self.pid = pid
 
     def end(self, grace: float) -> Ended:
         with self._sandbox._lock:
             try:
-                answer = self._template.ask("end", self.pid, grace)
+                answer = self._template.ask("end", self._number, grace)
             except TemplateGone:
                 return Ended(None, False)
             return Ended(answer["code"], answer["ours"])
@@ -259,7 +263,7 @@ class _Forked:
     def dropped(self) -> None:
         # Its pipe is closed, so that it ends by itself, but the template has to hear of it; not now, because
         # anything may be going on while this is called.
-        self._sandbox._dropped.append(self.pid)
+        self._sandbox._dropped.append((self._template, self._number))
 
 
 _all: weakref.WeakSet[Sandbox] = weakref.WeakSet()

@@ -28,6 +28,9 @@ from worldcoder.sandbox.modules import load_service
 LOOK_SECONDS = 2.0
 """How often to look whether the user's process is still there."""
 
+REMEMBERED = 1000
+"""Of how many workers that ended by themselves it is known how."""
+
 
 def main(settings: dict[str, Any]) -> None:
     """Be a template, in a process of its own."""
@@ -67,7 +70,8 @@ class _Template:
         self._off = off
         self._service: Service | None = None
         self._broken = ""
-        self._workers: set[int] = set()
+        self._workers: dict[int, int] = {}  # the process of each, by the number of the command that forked it
+        self._ended: dict[int, int] = {}  # how those ended that nobody has asked about
 
     def load(self, name: str) -> None:
         """Make the service; what goes wrong is said when the first worker is asked for."""
@@ -98,17 +102,18 @@ class _Template:
             while (command := reader.next()) is not None:
                 number, do, count, *arguments = command
                 handed, descriptors = descriptors[:count], descriptors[count:]
-                answer = self._do(do, handed, arguments)
+                answer = self._do(number, do, handed, arguments)
                 for descriptor in handed:
                     os.close(descriptor)
                 if answer is not None:
                     write_all(self._control.fileno(), pack([number, answer]))
 
-    def _do(self, do: str, descriptors: Sequence[int], arguments: Sequence[Any]) -> Any:
+    def _do(self, number: int, do: str, descriptors: Sequence[int], arguments: Sequence[Any]) -> Any:
         if do == "prepare":
             return self._prepare(*descriptors)
         if do == "fork":
-            return self._fork(*descriptors)
+            self._look()
+            return self._fork(number, *descriptors)
         return self._end(*arguments)
 
     def _prepare(self, file: int) -> None:
@@ -123,7 +128,17 @@ class _Template:
         gc.collect()
         gc.freeze()
 
-    def _fork(self, reading: int, writing: int, page: int) -> dict[str, Any]:
+    def _look(self) -> None:
+        """Let go of workers that have ended by themselves: whoever had them may have been interrupted."""
+        for number, pid in [*self._workers.items()]:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                del self._workers[number]
+                self._ended[number] = status
+        while len(self._ended) > REMEMBERED:
+            del self._ended[next(iter(self._ended))]
+
+    def _fork(self, number: int, reading: int, writing: int, page: int) -> dict[str, Any]:
         if self._service is None or self._broken:
             return {"broken": self._broken}
         me = os.getpid()
@@ -133,12 +148,15 @@ class _Template:
             return {"broken": f"no process can be started: {error}"}
         if pid == 0:
             child.run(self._service, reading, writing, page, self._limits, self._off, me)
-        self._workers.add(pid)
+        self._workers[number] = pid
         return {"pid": pid}
 
-    def _end(self, pid: int, grace: float) -> dict[str, Any]:
+    def _end(self, number: int, grace: float) -> dict[str, Any]:
         """End a worker, which has some seconds to end by itself; say how it ended."""
-        if pid not in self._workers:
+        if number in self._ended:
+            return {"code": os.waitstatus_to_exitcode(self._ended.pop(number)), "ours": False}
+        pid = self._workers.get(number)
+        if pid is None:
             return {"code": None, "ours": False}
         until = time.monotonic() + grace
         ours = False
@@ -151,13 +169,13 @@ class _Template:
                 ours = True
             else:
                 time.sleep(0.0005)
-        self._workers.discard(pid)
+        del self._workers[number]
         return {"code": os.waitstatus_to_exitcode(status), "ours": ours}
 
     def end_all(self) -> None:
         """End every worker that is left."""
-        for pid in [*self._workers]:
-            self._end(pid, 0.0)
+        for number in [*self._workers]:
+            self._end(number, 0.0)
 
 
 def start() -> None:

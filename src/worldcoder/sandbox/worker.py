@@ -228,8 +228,8 @@ class Worker:
 
     def _end(self, grace: float) -> Ended:
         if not self._dead:
-            self._dead = True
             try:
+                self._dead = True
                 self._ended = self._process.end(grace)
                 self._position = self._process.position()
             except BaseException:
