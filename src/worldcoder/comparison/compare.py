@@ -186,7 +186,7 @@ def compare(
     def build() -> Environment:
         return guarded(make())
 
-    predictor = _Predictor(model, build(), runner or default_runner())
+    predictor = Predictor(model, build(), runner or default_runner())
     limit = None if seconds is None else _SHARE * seconds
     samples = gather(build, seeds, wanted=_POOL * tests, guide=predictor.guide, rng=rng, seconds=limit)
 
@@ -199,14 +199,14 @@ def compare(
         names.append(contexts.of(sample.state, sample.action, sample.step, prediction.state))
         for name in names[-1]:
             by_context[name].append(i)
-    drawn = _draw_evenly(by_context, tests, rng)
+    drawn = draw_evenly(by_context, tests, rng)
 
     tested: defaultdict[str, int] = defaultdict(int)
     wrong: defaultdict[str, list[Mistake]] = defaultdict(list)
     mistakes: list[Mistake] = []
     for i in drawn:
         sample, prediction = outcomes[i]
-        mistake = _judge(sample, prediction, predictor.rewarded(sample.goal), names[i][0])
+        mistake = judge(sample, prediction, predictor.rewarded(sample.goal), names[i][0])
         if mistake is not None:
             mistakes.append(mistake)
         for name in names[i]:
@@ -228,7 +228,7 @@ def compare(
     )
 
 
-class _Predictor:
+class Predictor:
     """The model, with one simulation for each start, goal and action."""
 
     def __init__(self, model: WorldModel, environment: Environment, runner: Runner) -> None:
@@ -286,7 +286,7 @@ class _Predictor:
         )
 
 
-def _draw_evenly(by_context: Mapping[str, list[int]], tests: int, rng: random.Random) -> list[int]:
+def draw_evenly(by_context: Mapping[str, list[int]], tests: int, rng: random.Random) -> list[int]:
     """So many of the numbers, from each context in turn, those with few first."""
     queues = [rng.sample(members, len(members)) for members in by_context.values()]
     queues.sort(key=len)
@@ -304,7 +304,7 @@ def _draw_evenly(by_context: Mapping[str, list[int]], tests: int, rng: random.Ra
     return list(drawn)
 
 
-def _judge(sample: Sample, prediction: Prediction, rewarded: bool, context: str) -> Mistake | None:
+def judge(sample: Sample, prediction: Prediction, rewarded: bool, context: str) -> Mistake | None:
     step = sample.step
     observed = Prediction(step.state, step.reward, step.done)
     what: What
