@@ -9,6 +9,7 @@ not known yet.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -174,34 +175,31 @@ def search(
         (),
     )  # the list so far that leaves the fewest rows unexplained
     for depth in range(most_rules):
-        following: dict[int, list[tuple[float, tuple[Rule, ...]]]] = {}
+        following: dict[int, list[tuple[float, tuple[Rule, ...], _Found]]] = {}
         for remaining, lists in layer.items():
-            for effect, cover in problem.explained.items():
-                if remaining & ~cover == 0:
-                    for cost, rules in lists:
-                        total = cost + problem.effect_cost[effect]
-                        complete[(*rules, Rule(0, effect))] = total
-            for condition, effect, cover, price in problem.rules(remaining):
-                following.setdefault(remaining & ~cover, []).extend(
-                    (cost + price, (*rules, Rule(condition, effect))) for cost, rules in lists
-                )
+            for effect in problem.last(remaining):
+                for cost, rules in lists:
+                    complete[(*rules, Rule(0, effect))] = cost + problem.effect_cost[effect]
+            for found_rule in problem.rules(remaining):
+                _, _, cover, price = found_rule
+                longer = following.setdefault(remaining & ~cover, [])
+                longer += [(cost + price, rules, found_rule) for cost, rules in lists]
         best = min(complete.values(), default=math.inf)
         layer = {}
-        kept = 0
         if depth == 12:
             beam = max(2, beam // 4)  # a world this irregular is learned by heart; go on with less care
-        for remaining, lists in sorted(
-            following.items(), key=lambda item: min(c for c, _ in item[1]) + problem.estimate(item[0])
-        ):
-            lists = sorted(
-                (pair for pair in lists if pair[0] <= best + WITHIN and remaining), key=lambda pair: pair[0]
-            )[:4]
-            if lists:
+        promise = {
+            rest: min(cost for cost, _, _ in ways) + problem.estimate(rest)
+            for rest, ways in following.items()
+        }
+        for remaining in sorted(following, key=promise.__getitem__):
+            ways = [way for way in following[remaining] if way[0] <= best + WITHIN and remaining]
+            ways = sorted(ways, key=lambda way: way[0])[:4]
+            if ways:
+                layer[remaining] = [(cost, (*rules, Rule(*new[:2]))) for cost, rules, new in ways]
                 if remaining.bit_count() < unfinished[0].bit_count():
-                    unfinished = remaining, lists[0][1]
-                layer[remaining] = lists
-                kept += 1
-                if kept >= beam:
+                    unfinished = remaining, layer[remaining][0][1]
+                if len(layer) >= beam:
                     break
         if not layer:
             break
@@ -212,6 +210,10 @@ def search(
     found = [DecisionList(rules, cost) for rules, cost in complete.items()]
     found.sort(key=lambda one: one.cost)
     return problem.widen(found, keep)
+
+
+_Found = tuple[int, Effect, int, float]
+"""A rule on some rows: its condition and effect, the rows that it covers, what it costs."""
 
 
 class _Problem:
@@ -233,8 +235,28 @@ class _Problem:
         by_cover: dict[int, Effect] = {}
         for effect, cover in sorted(self.explained.items(), key=lambda item: self.effect_cost[item[0]]):
             by_cover.setdefault(cover, effect)
-        self.effects = [(effect, cover) for cover, effect in by_cover.items()]
-        self._rules: dict[int, list[tuple[int, Effect, int, float]]] = {}
+        self.effects = [(effect, cover, cover.bit_count()) for cover, effect in by_cover.items()]
+        # what explains some rows explains the first of them, so that few effects are looked at for a rule
+        self._of_row: list[list[tuple[Effect, int, float]]] = [[] for _ in rows]
+        for effect, cover, _ in self.effects:
+            for i in bits(cover):
+                self._of_row[i].append((effect, ~cover, self.effect_cost[effect]))
+        self._distinct = self._cheapest([*self.columns.items()])
+        self._rules: dict[int, list[_Found]] = {}
+
+    def _cheapest(self, columns: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Each column once, with its cheapest literal, the first of them where they cost the same."""
+        cost = self.literals.cost
+        cheapest: dict[int, int] = {}
+        for literal, column in columns:
+            known = cheapest.get(column)
+            if known is None or cost[literal] < cost[known]:
+                cheapest[column] = literal
+        return [(literal, column) for literal, column in columns if cheapest[column] == literal]
+
+    def last(self, remaining: int) -> list[Effect]:
+        """The effects that explain all of these rows by themselves."""
+        return [effect for effect, cover in self.explained.items() if remaining & cover == remaining]
 
     def estimate(self, remaining: int) -> float:
         """A guess of what the rest will cost: two nats for each effect needed beyond the commonest."""
@@ -242,63 +264,56 @@ class _Problem:
         for _ in range(6):
             if not left:
                 break
-            effect, cover = max(self.effects, key=lambda pair: (left & pair[1]).bit_count())
+            most, effect, cover = -1, KEEP, 0
+            for other, rows, count in self.effects:
+                if count > most:
+                    explains = (left & rows).bit_count()
+                    if explains > most:
+                        most, effect, cover = explains, other, rows
             left &= ~cover
             needed += 3.0 if left else self.effect_cost[effect]
         return needed
 
-    def rules(self, remaining: int) -> list[tuple[int, Effect, int, float]]:
-        """Pure rules on the remaining rows: (condition, effect, rows covered, cost), the most useful first."""
+    def rules(self, remaining: int) -> list[_Found]:
+        """Pure rules on the remaining rows, the most useful first."""
         found = self._rules.get(remaining)
         if found is None:
             found = self._rules[remaining] = self._find_rules(remaining)
         return found
 
-    def _find_rules(self, remaining: int) -> list[tuple[int, Effect, int, float]]:
-        cheapest: dict[int, int] = {}
+    def _find_rules(self, remaining: int) -> list[_Found]:
         cost = self.literals.cost
-        for literal, column in self.columns.items():
-            cover = column & remaining
-            if cover and cover != remaining:
-                known = cheapest.get(cover)
-                if known is None or cost[literal] < cost[known]:
-                    cheapest[cover] = literal
-        columns = sorted(
-            ((cost[lit], lit, cover) for cover, lit in cheapest.items()), key=lambda c: (c[0], c[1])
-        )
-        columns = columns[:90]
-        effects = [(e, cover & remaining) for e, cover in self.effects if cover & remaining]
+        covers = [(literal, column & remaining) for literal, column in self._distinct]
+        some = self._cheapest([(literal, c) for literal, c in covers if c and c != remaining])
+        columns = sorted((cost[literal], literal, cover) for literal, cover in some)[:90]
         rules: dict[tuple[int, Effect], tuple[float, int]] = {}
+        of_row = self._of_row
 
         def offer(cover: int, condition: int, price: float) -> bool:
             pure = False
-            for effect, explained in effects:
-                if cover & ~explained == 0:
+            for effect, others, effect_price in of_row[(cover & -cover).bit_length() - 1]:
+                if not cover & others:
                     pure = True
                     key = (cover, effect)
-                    total = price + RULE_COST + self.effect_cost[effect]
+                    total = price + RULE_COST + effect_price
                     known = rules.get(key)
                     if known is None or total < known[0]:
                         rules[key] = (total, condition)
             return pure
 
-        open_pairs: list[tuple[float, int, int, float]] = []
         impure = [c for c in columns if not offer(c[2], 1 << c[1], c[0])]
         seen: set[int] = set()
+        best_pairs = _Best(40, [cover & remaining for _, cover, _ in self.effects])
         for i, (price, literal, cover) in enumerate(impure):
             for price2, literal2, cover2 in impure[i + 1 :]:
                 both = cover & cover2
-                if not both or both in (cover, cover2) or both in seen:
+                if not both or both in seen or both in (cover, cover2):
                     continue
                 seen.add(both)
                 condition = 1 << literal | 1 << literal2
                 if not offer(both, condition, price + price2):
-                    gain = (
-                        max(2 * (both & explained).bit_count() for _, explained in effects) - both.bit_count()
-                    )
-                    open_pairs.append((gain - 0.3 * (price + price2), both, condition, price + price2))
-        open_pairs.sort(key=lambda pair: -pair[0])
-        for _, both, condition, price in open_pairs[:40]:
+                    best_pairs.offer(both, condition, price + price2)
+        for both, condition, price in best_pairs.found():
             for price3, literal, cover3 in impure:
                 three = both & cover3
                 if three and three != both and three not in seen:
@@ -308,7 +323,7 @@ class _Problem:
             ((condition, effect, cover, price) for (cover, effect), (price, condition) in rules.items()),
             key=lambda rule: rule[3] - 4.0 * math.log1p(rule[2].bit_count()),
         )
-        best: dict[Effect, list[tuple[int, Effect, int, float]]] = {}
+        best: dict[Effect, list[_Found]] = {}
         for rule in ranked:  # each effect has its share, or the commonest would crowd out the others
             share = best.setdefault(rule[1], [])
             if len(share) < 8:
@@ -357,3 +372,38 @@ class _Problem:
             for other, column in self.columns.items():
                 if not rule.condition >> other & 1 and cover & ~column == 0 and cost[other] < 3.0:
                     yield Rule(rule.condition | 1 << other, rule.effect), cost[other]
+
+
+class _Best:
+    """The conditions that cover many rows of one effect and few others, as far as no effect explains them all.
+
+    covers: the rows that each effect explains.
+    """
+
+    def __init__(self, most: int, covers: Iterable[int]) -> None:
+        self._most = most
+        self._covers = sorted(((c.bit_count(), c) for c in covers if c), key=lambda c: -c[0])
+        self._heap: list[tuple[float, int, int, int, float]] = []
+        self._offered = 0
+
+    def offer(self, cover: int, condition: int, price: float) -> None:
+        """Take one in, unless there are enough better ones. Of two that are as good the first is better."""
+        size, full = cover.bit_count(), len(self._heap) >= self._most
+        bound = 2 * (size - 1) - size - 0.3 * price
+        if full and bound <= self._heap[0][0]:
+            return
+        most = 0
+        for count, explained in self._covers:
+            if count <= most:
+                break
+            most = max(most, (cover & explained).bit_count())
+        self._offered += 1
+        entry = (2 * most - size - 0.3 * price, -self._offered, cover, condition, price)
+        if not full:
+            heapq.heappush(self._heap, entry)
+        elif entry > self._heap[0]:
+            heapq.heapreplace(self._heap, entry)
+
+    def found(self) -> list[tuple[int, int, float]]:
+        """Covers, conditions and prices, the best first."""
+        return [entry[2:] for entry in sorted(self._heap, reverse=True)]
