@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from worldcoder.comparison.stratified import StratifiedTests
@@ -65,7 +66,7 @@ def main() -> None:
     arguments = parser.parse_args()
     rows: list[Row] = []
     for world in arguments.worlds:
-        tests = StratifiedTests(lambda world=world: make(world), FRESH, tests=arguments.tests)
+        tests = StratifiedTests(partial(make, world), FRESH, tests=arguments.tests)
         print(f"{world}: {len(tests)} tests of {tests.contexts} contexts", flush=True)
         mine = [
             one_run(world, seed, tests, arguments)

@@ -10,7 +10,7 @@ from small_worlds import GATHERING_ROOM, GATHERING_STEPS, PUSHING_ROOM, STEPS, g
 from worldcoder.envs import make
 from worldcoder.programs.inside.loading import load_namespace
 from worldcoder.synthesis.rules.dynamics import Dynamics
-from worldcoder.synthesis.rules.emit import assemble
+from worldcoder.synthesis.rules.emit import Block, assemble
 from worldcoder.synthesis.rules.expressions import Writer, variable
 from worldcoder.synthesis.rules.language import Context, Literal, literals
 from worldcoder.synthesis.rules.scene import scene_of
@@ -39,11 +39,11 @@ def recorded(name: str) -> list[Transition]:
 
 def holds(dynamics: Dynamics, literal: Literal, kind: str, *, avatar: bool) -> list[object]:
     """The emitted test of a literal for objects of a kind: a function of a live state and an action."""
-    writer = Writer(dynamics.vocabulary.avatar)
+    writer = Writer(dynamics.vocabulary)
     writer.this = writer.me if avatar else f"each_{variable(kind)}"
     test = f"SEEN.append(bool({writer.literal(literal, kind)}))"
     body = [test] if avatar else [f"for {writer.this} in state.all({kind!r}):", f"    {test}"]
-    source = "SEEN = []\n" + assemble(dynamics, writer, body, dynamics.vocabulary.together)
+    source = "SEEN = []\n" + assemble(dynamics, [Block(writer, body)], dynamics.vocabulary.together)
     namespace = load_namespace(source, "transition")
     return [namespace["transition"], namespace["SEEN"]]
 

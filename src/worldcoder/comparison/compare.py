@@ -250,6 +250,7 @@ class Predictor:
         return self._rewards[goal]
 
     def rewarded(self, goal: Goal) -> bool:
+        """Whether it has a reward program for a goal."""
         return self._reward(goal) is not None
 
     def predict(self, samples: Sequence[Sample]) -> list[Prediction]:
@@ -305,6 +306,7 @@ def draw_evenly(by_context: Mapping[str, list[int]], tests: int, rng: random.Ran
 
 
 def judge(sample: Sample, prediction: Prediction, rewarded: bool, context: str) -> Mistake | None:
+    """The mistake that a prediction is; None where it is exactly right."""
     step = sample.step
     observed = Prediction(step.state, step.reward, step.done)
     what: What

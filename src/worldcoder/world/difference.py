@@ -13,8 +13,10 @@ def match(before: State, after: State) -> tuple[int | None, ...]:
     """For each object of `before`, the index in `after.objects` of what it became, or None if it is gone.
 
     Objects with names are matched by name. The others are matched within their kind: first those that did not
-    change, then the pairs that changed least, smallest change first. What is left over on both sides at one
-    place, with the same attributes, has changed its kind.
+    change, then the pairs that changed least, smallest change first; then partners are exchanged as long as that
+    makes the sum of the squared changes smaller, so that of a row that moved on each is taken to have moved one
+    step, and not the last to have jumped ahead. What is left over on both sides at one place, with the same
+    attributes, has changed its kind.
     """
     result: list[int | None] = [None] * len(before.objects)
     free: dict[str, list[int]] = {}
@@ -51,6 +53,7 @@ def match(before: State, after: State) -> tuple[int | None, ...]:
                 result[i] = j
                 used.add(j)
                 taken.add(j)
+        _exchange(before, after, result, kind)
     left = [j for indices in free.values() for j in indices if j not in taken]
     if left:
         for i, o in enumerate(before.objects):
@@ -67,6 +70,69 @@ def match(before: State, after: State) -> tuple[int | None, ...]:
     return tuple(result)
 
 
+def _exchange(before: State, after: State, result: list[int | None], kind: str) -> None:
+    """Exchange partners so that the sum of the squared changes is least."""
+    paired = {
+        i: j
+        for i, o in enumerate(before.objects)
+        if o.kind == kind and o.name is None and (j := result[i]) is not None
+    }
+    change = {i: _distance(before.objects[i], after.objects[j]) for i, j in paired.items()}
+    far = [i for i, much in change.items() if much]
+    if not far:
+        return
+    involved = [
+        i
+        for i, j in paired.items()
+        if change[i] or any(_distance(before.objects[f], after.objects[j]) < change[f] for f in far)
+    ]
+    if not 1 < len(involved) <= _MOST_EXCHANGED:
+        return
+    targets = [paired[i] for i in involved]
+    costs = [[_distance(before.objects[i], after.objects[j]) ** 2 for j in targets] for i in involved]
+    for i, n in zip(involved, _assignment(costs), strict=True):
+        result[i] = targets[n]
+
+
+def _assignment(costs: list[list[float]]) -> list[int]:
+    """For each row of a square table a column of its own, so that the sum is least (Kuhn 1955, with potentials)."""
+    size = len(costs)
+    row_price, column_price = [0.0] * (size + 1), [0.0] * (size + 1)
+    row_of = [size] * (size + 1)  # by column; the last one stands for none
+    for row in range(size):
+        row_of[size], column = row, size
+        least, came_from = [float("inf")] * size, [size] * size
+        done = [False] * (size + 1)
+        while row_of[column] != size or column == size:
+            done[column] = True
+            r, best, following = row_of[column], float("inf"), size
+            for c in range(size):
+                if not done[c]:
+                    price = costs[r][c] - row_price[r] - column_price[c]
+                    if price < least[c]:
+                        least[c], came_from[c] = price, column
+                    if least[c] < best:
+                        best, following = least[c], c
+            for c in range(size + 1):
+                if done[c]:
+                    row_price[row_of[c]] += best
+                    column_price[c] -= best
+                elif c < size:
+                    least[c] -= best
+            column = following
+        while column != size:
+            row_of[column] = row_of[came_from[column]]
+            column = came_from[column]
+    found = [0] * size
+    for column in range(size):
+        found[row_of[column]] = column
+    return found
+
+
+_MOST_EXCHANGED = 16
+"""Objects of a kind among which partners are exchanged; where more change at once, the first guess has to do."""
+
+
 def _placed(o: Obj) -> tuple[object, object] | None:
     x, y = o.attributes.get("x"), o.attributes.get("y")
     return None if x is None or y is None else (x, y)
@@ -78,15 +144,16 @@ def _look(o: Obj) -> tuple[object, ...]:
 
 
 def _distance(a: Obj, b: Obj) -> float:
-    """How much changed: 1 an attribute, and how far for places."""
+    """How much changed: how far for places, and a little more than a step for each other attribute."""
     total = 0.0
     for attribute in {*a.attributes, *b.attributes}:
         old, new = a.attributes.get(attribute), b.attributes.get(attribute)
         if old == new or (isinstance(old, Ref) and isinstance(new, Ref)):
             continue
-        total += 1.0
         if attribute in ("x", "y") and isinstance(old, int) and isinstance(new, int):
             total += abs(old - new)
+        else:
+            total += 1.2
     return total
 
 

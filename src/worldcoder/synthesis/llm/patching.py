@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from worldcoder.programs import Program
 from worldcoder.synthesis.llm.trimming import Module, bound_by, parse, text_of
 from worldcoder.synthesis.rules.dynamics import Dynamics
-from worldcoder.synthesis.rules.emit import assemble
+from worldcoder.synthesis.rules.emit import Block, assemble
 from worldcoder.synthesis.rules.expressions import Writer
 from worldcoder.synthesis.rules.language import Context, literals
 from worldcoder.synthesis.rules.lists import DecisionList, Rows, search
@@ -86,7 +86,7 @@ def _when(dynamics: Dynamics, rules_wrong: set[int], wrong: set[int]) -> Decisio
 
 def _guard(dynamics: Dynamics, when: DecisionList) -> tuple[str, str] | None:
     """The program that says whether a step is special, and the name that its function gets."""
-    writer = Writer(dynamics.vocabulary.avatar)
+    writer = Writer(dynamics.vocabulary)
     body = []
     for rule in when.rules:
         answer = f"return {rule.effect == _RULES}"
@@ -94,7 +94,7 @@ def _guard(dynamics: Dynamics, when: DecisionList) -> tuple[str, str] | None:
         body += [f"if {' and '.join(conditions)}:", f"    {answer}"] if conditions else [answer]
     if writer.next_values:
         return None
-    source = assemble(dynamics, writer, body, set(dynamics.vocabulary.together))
+    source = assemble(dynamics, [Block(writer, body)], set(dynamics.vocabulary.together))
     head, function = source.split("def transition(", 1)
     lines = [
         "def transition(" + function.splitlines()[0],

@@ -1,83 +1,40 @@
 """What is learned of the dynamics: for each attribute that changes, the decision lists that fit all data.
 
-A *target* is an attribute (the place counts as one) of a pool of kinds with the same attributes, whether such
-an object goes on to exist, or what appears. Each target keeps an ensemble of lists; the cheapest predicts, the
-disagreement of the others says what is not known.
+Each target (see `targets.py`) keeps an ensemble of lists; the cheapest predicts, the disagreement of the others
+says what is not known. A step has phases: targets of a later one are decided when those of the earlier ones have
+come true. Which target belongs to which phase is learned: where the rules for one get long or contradict
+themselves, it is tried in the others, and the shortest description decides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN, Effect, apply_effect, effects
-from worldcoder.synthesis.rules.language import Context, Literal, literals, place_terms
-from worldcoder.synthesis.rules.lists import DecisionList, Literals, Row, Rows, Rule, bits, search
-from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
-from worldcoder.synthesis.rules.vocabulary import Look, Verb, Vocabulary, is_far, same_value
+from worldcoder.synthesis.rules.effects import DELETE, KEEP, Effect, apply_effect
+from worldcoder.synthesis.rules.language import Context, Literal, literals
+from worldcoder.synthesis.rules.lists import Literals
+from worldcoder.synthesis.rules.novelty import Novelty
+from worldcoder.synthesis.rules.observed import Observed, staged
+from worldcoder.synthesis.rules.scene import PLACE, Place, Scene, Thing, becomes, scene_of
+from worldcoder.synthesis.rules.statistics import is_far
+from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
+from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary
 from worldcoder.world.values import Action, State, Transition
 
-EXISTS = "@exists"
-CREATES = "@creates"
-_FOREIGN: Any = object()  # a reference to something that was not there before
+Contexts = tuple[Context, int, list[Target]]
+"""A context, the literals that are true in it, and what is decided there."""
 
-
-@dataclass
-class Target:
-    """What one set of decision lists predicts.
-
-    pool: the kinds it is about; for `CREATES`, the kind that appears, and the rule is about the avatar.
-    """
-
-    pool: tuple[str, ...]
-    attribute: str
-    rows: Rows = field(default_factory=Rows)
-    lists: list[DecisionList] = field(default_factory=lambda: [DecisionList((Rule(0, KEEP),), 0.4)])
-    searched_at: int = 0
-    failed: bool = False
-    _votes: dict[int, tuple[Effect, ...]] = field(default_factory=dict)
-    _voters: list[DecisionList] | None = None
-
-    def votes(self, mask: int) -> tuple[Effect, ...]:
-        """The different effects that the lists foresee in a context."""
-        if self._voters is not self.lists:
-            self._voters = self.lists
-            self._votes.clear()
-        found = self._votes.get(mask)
-        if found is None:
-            found = self._votes[mask] = tuple(dict.fromkeys(one.effect(mask) for one in self.lists))
-        return found
-
-    def tell(self, row: Row) -> None:
-        """Drop the lists that a new row falsifies."""
-        before = len(self.lists)
-        best = self.lists[0] if self.lists else None
-        self.lists = [one for one in self.lists if one.effect(row.mask) in row.effects]
-        if not self.lists or self.lists[0] is not best or 2 * len(self.lists) < before:
-            self.failed = True
-
-    @property
-    def due(self) -> bool:
-        """Whether the lists should be searched for again."""
-        return self.failed or len(self.rows) > 1.3 * self.searched_at + 1
-
-    def fit(self, vocabulary_of_literals: Literals) -> None:
-        """Search; lists that survived stay in the ensemble."""
-        found = search(self.rows, vocabulary_of_literals)
-        known = {one.rules for one in found}
-        for one in self.lists:
-            if one.rules not in known and all(
-                one.effect(r.mask) in r.effects for r in self.rows.by_mask.values()
-            ):
-                found.append(one)
-        found.sort(key=lambda one: one.cost)
-        if found:
-            self.lists = [one for one in found if one.cost <= found[0].cost + 9.0][:80]
-        elif not self.lists:
-            self.lists = [DecisionList((Rule(0, KEEP),), 0.4)]
-        self.searched_at = len(self.rows)
-        self.failed = False
+_PHASES = 3
+_TROUBLE = 3
+"""Contradictions, and rules beyond a few, from which on a target is tried in other phases."""
+_RECENT = 150
+"""Transitions that a target is tried on."""
+_ROUNDS = 4
+"""Changes of phases in one fit, at most."""
+_BETTER = 6.0
+"""By how many nats another phase has to be shorter."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +60,12 @@ class Dynamics:
         self.literals = Literals()
         self.transitions: list[Transition] = []
         self.version = 0  # grows when what is doubted may have changed
-        self.targets: dict[tuple[tuple[str, ...], str], Target] = {}
+        self.targets: dict[TargetKey, Target] = {}
         self._structure: tuple[Any, ...] = ()
-        self._seen: dict[tuple[Verb, str], int] = {}
-        self._pairs: dict[tuple[Verb, str], set[tuple[int, int]]] = {}
+        self.novelty = Novelty(self.literals)
         self._outdated = False
-        self._sorted_out = 0
-        self._novel_bits = 0
-        self._paired_bits = 0
+        self._order: dict[TargetKey, tuple[int, bool]] = {}
+        self._tried_at: dict[TargetKey, int] = {}
 
     # ── learning ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -131,13 +86,20 @@ class Dynamics:
     def fit(self) -> bool:
         """Bring all lists up to the data; returns whether any search was made."""
         searched = False
+        for _ in range(_ROUNDS):
+            if self._outdated:
+                self._rebuild()
+            for target in self.targets.values():
+                if target.due:
+                    target.fit(self.literals)
+                    self.version += 1
+                    searched = True
+            if not (searched and self._reconsider()):
+                break
         if self._outdated:
             self._rebuild()
-        for target in self.targets.values():
-            if target.due:
+            for target in self.targets.values():
                 target.fit(self.literals)
-                self.version += 1
-                searched = True
         return searched
 
     def _rebuild(self) -> None:
@@ -145,11 +107,9 @@ class Dynamics:
         self._outdated = False
         old = self.targets
         self.targets = {}
-        self._sorted_out = self._novel_bits = self._paired_bits = 0
-        self._seen.clear()
-        self._pairs.clear()
+        self.novelty.forget()
         for key in self._target_keys():
-            self.targets[key] = Target(*key)
+            self.targets[key] = Target(*key, *self._order.get(key, (0, False)))
             if key in old:
                 self.targets[key].lists = old[key].lists
         for index in range(len(self.transitions)):
@@ -157,15 +117,21 @@ class Dynamics:
         for target in self.targets.values():
             target.failed = True
 
-    def _target_keys(self) -> list[tuple[tuple[str, ...], str]]:
+    def _target_keys(self) -> list[TargetKey]:
         vocabulary = self.vocabulary
-        keys: list[tuple[tuple[str, ...], str]] = []
+        keys: list[TargetKey] = []
         pools: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for kind in vocabulary.kinds:
+            alike.setdefault(vocabulary.attributes_of(kind), []).append(kind)
         for kind, attribute in vocabulary.changing:
+            attributes = vocabulary.attributes_of(kind)
             if kind == vocabulary.avatar:
                 keys.append(((kind,), attribute))
-            else:
-                pools.setdefault((attribute, vocabulary.attributes_of(kind)), []).append(kind)
+            elif attribute == PLACE:
+                pools.setdefault((attribute, attributes), []).append(kind)
+            else:  # what happens to some is likely to happen to all that have the same attributes
+                pools[attribute, attributes] = [k for k in alike[attributes] if k != vocabulary.avatar]
         for kind in vocabulary.vanishing:
             if kind == vocabulary.avatar:
                 keys.append(((kind,), EXISTS))
@@ -176,102 +142,157 @@ class Dynamics:
         return keys
 
     def _add_rows(self, index: int, *, tell: bool = True) -> None:
-        transition = self.transitions[index]
-        scene = scene_of(transition.state)
-        became = becomes(transition.state, transition.next_state)
-        back = {new.index: thing for thing, new in zip(scene.things, became, strict=True) if new is not None}
-        avatar = self.avatar_of(scene)
-        after = None if avatar is None else became[avatar.index]
-        next_avatar = {} if after is None else {a: _earlier(v, back) for a, v in after.values.items()}
-        for context, mask, targets in self._contexts(scene, transition.action, avatar, next_avatar):
-            self._note(context, mask)
-            new = became[context.thing.index]
-            for target in targets:
-                explained = self._explain(target, context, new, became, back, transition)
-                if explained is None:
-                    continue
-                row = target.rows.add(mask, explained, index)
-                if row is not None and tell:
-                    held = len(target.lists)
-                    target.tell(row)
-                    self.version += len(target.lists) != held
+        observed = Observed(self.transitions[index])
+        for phase in self.phases:
+            for context, mask, targets in self._observed_contexts(observed, phase):
+                self._note(context, mask)
+                for target in targets:
+                    explained = observed.explain(target, context)
+                    if explained is None:
+                        continue
+                    row = target.rows.add(mask, explained, index)
+                    if row is not None and tell:
+                        held = len(target.lists)
+                        target.tell(row)
+                        self.version += len(target.lists) != held
 
-    def _explain(
-        self,
-        target: Target,
-        context: Context,
-        new: Thing | None,
-        became: Sequence[Thing | None],
-        back: Mapping[int, Thing],
-        transition: Transition,
-    ) -> dict[Effect, float] | None:
-        attribute = target.attribute
-        if attribute == CREATES:
-            return self._explain_creation(target.pool[0], context, became, transition)
-        if attribute == EXISTS:
-            return {DELETE: 1.2} if new is None else {KEEP: 0.4}
-        if new is None:
-            return None
-        if attribute not in context.thing.values or attribute not in new.values:
-            same = attribute not in context.thing.values and attribute not in new.values
-            return {KEEP: 0.4} if same else {UNKNOWN: 12.0}
-        if same_value(context.thing.values[attribute], new.values[attribute], became):
-            value = context.thing.values[attribute]
-        else:
-            value = _earlier(new.values[attribute], back)
-        return effects(context, attribute, value)
+    def _observed_contexts(
+        self, observed: Observed, phase: int, only: Target | None = None
+    ) -> Iterator[Contexts]:
+        """The contexts of a phase when what came before it has come true as it was observed."""
+        others = [t for t in self.targets.values() if only is None or t.key != only.key]
+        now = staged(observed, [t for t in others if t.phase < phase])
+        targets = [only] if only is not None else [t for t in others if t.phase == phase]
+        avatar = self.avatar_of(now)
+        next_avatar: dict[str, Any] = {}
+        if avatar is not None and phase == 0:
+            after = observed.values(avatar.index) or {}
+            later = {t.attribute for t in others if t.pool == (avatar.kind,) and t.phase > 0}
+            next_avatar = {a: v for a, v in after.items() if a not in later}
+        origin = self._origin(observed.scene) if phase else None
+        return self._contexts(now, observed.action, targets, phase, next_avatar, origin, observed=observed)
 
-    def _explain_creation(
-        self, kind: str, context: Context, became: Sequence[Thing | None], transition: Transition
-    ) -> dict[Effect, float]:
-        taken = {new.index for new in became if new is not None}
-        made = [t for t in scene_of(transition.next_state).kinds.get(kind, ()) if t.index not in taken]
-        if not made:
-            return {KEEP: 0.4}
-        if len(made) > 1 or any(isinstance(v, Thing) for v in made[0].values.values()) or made[0].name:
-            return {UNKNOWN: 12.0}
-        rest = tuple(sorted((a, v) for a, v in made[0].values.items() if a not in (PLACE, KIND)))
-        if made[0].place is None:
-            return {("create", None, rest): 2.0}
-        found = {
-            ("create", term, rest): 2.0 + 0.3 * abs(term[1])
-            for term in place_terms(context)
-            if term[0] != "off" and context.place(term) == made[0].place
-        }
-        return found or {UNKNOWN: 12.0}
+    # ── the order of effects ─────────────────────────────────────────────────────────────────────────────
+
+    def _reconsider(self) -> bool:
+        """Try what gives trouble in another phase; whether anything is to be read anew."""
+        for target in self.targets.values():
+            known = self._tried_at.get(target.key, 0)
+            if target.trouble < max(_TROUBLE, 1.5 * known):
+                continue
+            self._tried_at[target.key] = target.trouble
+            order = self._best_order(target)
+            if order != (target.phase, target.in_turn):
+                self._order[target.key] = order
+                self._outdated = True
+                return True
+        return False
+
+    def _best_order(self, target: Target) -> tuple[int, bool]:
+        """The phase with the shortest description of what was seen lately, and whether things go in turn."""
+        chosen = range(len(self.transitions))[-_RECENT:]
+        found: dict[tuple[int, bool], float] = {}
+        several = target.attribute == PLACE and any(self.vocabulary.drift(k) for k in target.pool)
+        for phase in range(_PHASES):
+            for in_turn in (False, True) if several else (False,):
+                trial = Target(*target.key, phase, in_turn)
+                for index in chosen:
+                    observed = Observed(self.transitions[index])
+                    for context, mask, _ in self._observed_contexts(observed, phase, only=trial):
+                        explained = observed.explain(trial, context)
+                        if explained is not None and trial.takes(context):
+                            trial.rows.add(mask, explained, index)
+                trial.fit(self.literals)
+                found[phase, in_turn] = trial.length
+        present = (target.phase, target.in_turn)
+        best = min(found, key=lambda order: (found[order], order))
+        return best if found[best] < found[present] - _BETTER else present
+
+    @property
+    def phases(self) -> list[int]:
+        """Those that there are, in order."""
+        return sorted({0, *(target.phase for target in self.targets.values())})
 
     # ── contexts ─────────────────────────────────────────────────────────────────────────────────────────
 
     def avatar_of(self, scene: Scene) -> Thing | None:
         return scene.single(self.vocabulary.avatar) if self.vocabulary.avatar else None
 
-    def _contexts(
-        self, scene: Scene, action: Action, avatar: Thing | None, next_avatar: Mapping[str, Any] | None
-    ) -> Iterator[tuple[Context, int, list[Target]]]:
-        """Each thing that can change, the avatar first.
+    def _origin(self, scene: Scene) -> Place | None:
+        avatar = self.avatar_of(scene)
+        return None if avatar is None else avatar.place
 
-        next_avatar: None: predict it, and leave out things that are far from the avatar and never change there.
+    def _contexts(
+        self,
+        now: Scene,
+        action: Action,
+        targets: Sequence[Target],
+        phase: int,
+        next_avatar: Mapping[str, Any] | None,
+        origin: Place | None,
+        *,
+        observed: Observed | None = None,
+    ) -> Iterator[Contexts]:
+        """Each thing that can change in a phase, the avatar first.
+
+        now: the scene when the earlier phases are over. next_avatar: None: predict it.
+        observed: what happened; without it, things that are far from the avatar and never change there are left out.
         """
-        near = next_avatar is None
+        avatar = self.avatar_of(now)
         direction = self.vocabulary.direction(avatar, action)
+        stage: dict[str, Any] = {"phase": phase, "origin": origin}
         if avatar is not None:
-            context = Context(scene, action, avatar, avatar, direction, self.vocabulary)
-            mask = self.literals.mask(literals(context))
-            targets = [t for (pool, a), t in self.targets.items() if a == CREATES or pool == (avatar.kind,)]
-            yield context, mask, targets
-            if next_avatar is None:
-                next_avatar = self._predict_values(context, mask, targets)
-        for (pool, attribute), target in self.targets.items():
-            if attribute == CREATES or (avatar is not None and avatar.kind in pool):
+            mine = [t for t in targets if t.attribute == CREATES or t.pool == (avatar.kind,)]
+            if mine or phase == 0:
+                context = Context(now, action, avatar, avatar, direction, self.vocabulary, **stage)
+                mask = self.literals.mask(literals(context))
+                yield context, mask, mine
+                if next_avatar is None:
+                    next_avatar = self._predict_values(context, mask, mine) if phase == 0 else {}
+        for target in targets:
+            if target.attribute == CREATES or (avatar is not None and avatar.kind in target.pool):
                 continue
-            for kind in pool:
-                for thing in scene.kinds.get(kind, ()):
-                    if near and kind not in self.vocabulary.autonomous and is_far(thing, avatar):
-                        continue
-                    context = Context(
-                        scene, action, thing, avatar, direction, self.vocabulary, next_avatar or {}
-                    )
-                    yield context, self._mask_of(context), [target]
+            scene = now
+            for thing in self._in_order(target, now):
+                if (
+                    observed is None
+                    and thing.kind not in self.vocabulary.autonomous
+                    and is_far(thing, avatar)
+                    and not target.in_turn
+                ):
+                    continue
+                thing, me = scene.things[thing.index], None if avatar is None else scene.things[avatar.index]
+                own = self.vocabulary.own_direction(scene, thing, action)
+                context = Context(
+                    scene, action, thing, me, direction, self.vocabulary, next_avatar or {}, own, **stage
+                )
+                mask = self._mask_of(context)
+                yield context, mask, [target]
+                if target.in_turn:
+                    scene = self._followed(scene, target, context, mask, observed)
+
+    def _in_order(self, target: Target, scene: Scene) -> list[Thing]:
+        """The things of a target; where they go in turn, those first that are ahead in the way they drift."""
+        things = [thing for kind in target.pool for thing in scene.kinds.get(kind, ())]
+        drift = self.vocabulary.drift(target.pool[0]) if target.in_turn else None
+        if drift is None:
+            return things
+        dx, dy = drift
+        return sorted(things, key=lambda t: -(t.place[0] * dx + t.place[1] * dy) if t.place else 0)
+
+    def _followed(
+        self, scene: Scene, target: Target, context: Context, mask: int, observed: Observed | None
+    ) -> Scene:
+        """The scene when one thing has had its turn."""
+        index, attribute = context.thing.index, target.attribute
+        if observed is not None:
+            values = observed.values(index)
+            value = None if values is None else values.get(attribute)
+        else:
+            value = apply_effect(context, attribute, target.lists[0].effect(mask))
+        if value is None or value == context.thing.values.get(attribute):
+            return scene
+        return scene.altered({index: {attribute: value}})
 
     def _mask_of(self, context: Context) -> int:
         key = (context.scene, context.action, context.thing.index)
@@ -290,55 +311,55 @@ class Dynamics:
                 values[target.attribute] = apply_effect(context, target.attribute, effect)
             elif target.attribute == EXISTS and target.lists[0].effect(mask) == DELETE:
                 return {}
-        return values
+        later = {
+            t.attribute for t in self.targets.values() if t.pool == (context.thing.kind,) and t.phase > 0
+        }
+        return {a: v for a, v in values.items() if a not in later}
+
+    def _foreseen(self, state: State, action: Action) -> Iterator[Contexts]:
+        """The contexts of all phases, when each comes true as the cheapest lists say."""
+        now = scene_of(state)
+        origin = self._origin(now)
+        phases = self.phases
+        for phase in phases:
+            targets = [t for t in self.targets.values() if t.phase == phase]
+            changes: dict[int, dict[str, Any]] = {}
+            gone: set[int] = set()
+            for context, mask, mine in self._contexts(
+                now, action, targets, phase, None, origin if phase else None
+            ):
+                yield context, mask, mine
+                for target in mine if phase != phases[-1] else ():
+                    effect = target.lists[0].effect(mask)
+                    if effect == DELETE:
+                        gone.add(context.thing.index)
+                    elif target.attribute not in (CREATES, EXISTS) and effect != KEEP:
+                        value = apply_effect(context, target.attribute, effect)
+                        changes.setdefault(context.thing.index, {})[target.attribute] = value
+            if changes or gone:
+                now = now.altered(changes, gone)
 
     def _note(self, context: Context, mask: int) -> None:
         """Remember which literals, and which pairs of nearby ones, were met with which action."""
-        if not self._is_watched(context):
-            return
-        key = (self.vocabulary.group(context.action), context.thing.kind)
-        pairs = self._pairs.setdefault(key, set())
-        before = (self._novel(self._seen.get(key, 0)), len(pairs))
-        self._seen[key] = self._seen.get(key, 0) | mask
-        pairs.update(self._pairs_of(mask))
-        if before != (self._novel(self._seen[key]), len(pairs)):
-            self.version += 1
+        if self._is_watched(context):
+            key = (self.vocabulary.group(context.action), context.thing.kind)
+            self.version += self.novelty.note(key, mask)
 
     def _is_watched(self, context: Context) -> bool:
         """Whether novelty is looked for here: at the avatar, or everywhere in a world without one."""
-        return context.is_avatar or context.avatar is None
-
-    def _novel(self, mask: int) -> int:
-        """The literals of a mask whose first meeting with an action is worth something."""
-        while self._sorted_out < len(self.literals.all):
-            literal = self.literals.all[self._sorted_out]
-            if literal[0] in _NOVEL and _is_near(literal, 1) and not _is_number(literal):
-                self._novel_bits |= 1 << self._sorted_out
-            if literal[0] in _PAIRED and _is_near(literal, 2) and not _is_number(literal):
-                self._paired_bits |= 1 << self._sorted_out
-            self._sorted_out += 1
-        return mask & self._novel_bits
-
-    def _pairs_of(self, mask: int) -> Iterator[tuple[int, int]]:
-        self._novel(mask)
-        chosen = list(bits(mask & self._paired_bits))
-        for n, i in enumerate(chosen):
-            for j in chosen[n + 1 :]:
-                yield (i, j)
+        return context.phase == 0 and (context.is_avatar or context.avatar is None)
 
     def doubt(self, state: State, action: Action) -> Doubt:
         """What is not known about an action in a state."""
-        scene = scene_of(state)
-        avatar = self.avatar_of(scene)
+        avatar = self.avatar_of(scene_of(state))
         unseen: list[Literal] = []
         pairs = disputed = 0
         group = self.vocabulary.group(action)
-        for context, mask, targets in self._contexts(scene, action, avatar, None):
+        for context, mask, targets in self._foreseen(state, action):
             if self._is_watched(context):
                 key = (group, context.thing.kind)
-                unseen += self.literals.of(self._novel(mask) & ~self._seen.get(key, 0))
-                known = self._pairs.get(key, set())
-                pairs += sum(pair not in known for pair in self._pairs_of(mask))
+                unseen += self.literals.of(self.novelty.unseen(key, mask))
+                pairs += self.novelty.new_pairs(key, mask)
             for target in targets:
                 chosen = target.votes(mask)
                 if len(chosen) > 1 and len({_freeze(self._outcome(target, context, e)) for e in chosen}) > 1:
@@ -412,31 +433,5 @@ class Dynamics:
         return sorted({i for target in self.targets.values() for i in target.rows.contradictions})
 
 
-_NOVEL = frozenset({
-    "action", "heads", "heads not", "at", "at.", "empty", "kind", "outside", "value", "not value", "any", "is", "same",
-    "arg", "with", "beside",
-})  # fmt: skip
-_PAIRED = frozenset({
-    "at", "at.", "empty", "value", "not value", "kind", "is", "any", "with", "beside",
-})  # fmt: skip
-
-
-def _is_near(literal: Literal, most: int) -> bool:
-    """Whether a literal speaks of a place so many steps ahead at most, or of no place."""
-    if len(literal) < 2 or not isinstance(literal[1], tuple):
-        return True
-    return bool(literal[1][0] != "off" and literal[1][1] <= most)
-
-
-def _is_number(literal: Literal) -> bool:
-    """Whether a literal is about one value of a number: there are too many of these to try them all."""
-    return literal[0] in ("value", "not value", "arg") and type(literal[-1]) in (int, float)
-
-
 def _freeze(value: Any) -> Any:
     return ("thing", id(value)) if isinstance(value, Thing) else value
-
-
-def _earlier(value: Any, back: Mapping[int, Thing]) -> Any:
-    """A value of the scene after in terms of the scene before."""
-    return back.get(value.index, _FOREIGN) if isinstance(value, Thing) else value

@@ -6,11 +6,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from worldcoder.synthesis.rules.language import Context, PlaceTerm, object_terms, place_terms
+from worldcoder.synthesis.rules.quantities import quantities, quantity_cost
 from worldcoder.synthesis.rules.scene import PLACE, Place, Thing
+from worldcoder.synthesis.rules.statistics import Vector
 
 Effect = tuple[Any, ...]
 
@@ -64,8 +66,17 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
         if len(known) > 2 and set(known) == set(range(len(known))):
             for k in (1, -1):
                 yield ("turn", k, len(known)), 1.7
+        for quantity, value in quantities(context, object_terms(context)):
+            for sign in (1, -1):
+                rest = new - old - sign * value
+                if value and abs(rest) <= 1 and quantity != ("of", "self", attribute):
+                    yield ("plus", sign, quantity, rest), 2.6 + 0.6 * abs(rest) + quantity_cost(quantity)
     if isinstance(old, bool):
         yield ("flip",), 1.7
+    heading = context.vocabulary.headings.get(context.thing.kind)
+    if heading is not None and heading.source == ("own", attribute):
+        for quarters in (2, 1, 3):
+            yield ("rotate", quarters), 1.8
     for term in object_terms(context):
         target = context.term(term)
         if isinstance(target, Thing):
@@ -86,12 +97,15 @@ def _place_effects(context: Context, new: Any) -> Iterator[tuple[Effect, float]]
         yield ("place", None), 1.2
         return
     for term in place_terms(context):
-        if term == ("self", 0):
+        if term == ("self", 0) or term[0] == "own":
             continue
         if term[0] == "off":
             yield ("place", term), 2.4 + 0.6 * max(map(abs, term[1]))
         else:
             yield ("place", term), 1.0 + 0.4 * abs(term[1] - 1) + (0.2 if term[0] == "self" else 0)
+    if context.own is not None:
+        yield ("place", ("own", 1)), 1.2
+        yield ("place", ("own", 2)), 1.8
     if not context.is_avatar and context.next_avatar:
         yield ("place", ("me next", 0)), 1.5
         yield ("place", ("me next", 1)), 1.8
@@ -104,7 +118,7 @@ def _place_effects(context: Context, new: Any) -> Iterator[tuple[Effect, float]]
             yield ("place of", f"the:{kind}"), 2.6
         for term in place_terms(context)[:3]:
             yield ("partner", kind, term), 3.0
-    if any(max(map(abs, v)) > 1 for v in context.vocabulary.offsets.get(context.thing.kind, ())):
+    if context.vocabulary.slides(context.thing.kind):
         yield ("slide",), 2.5
 
 
@@ -123,6 +137,12 @@ def apply_effect(context: Context, attribute: str, effect: Effect) -> Any:
             return (old + k) % n if type(old) is int else old
         case ("flip",):
             return not old
+        case ("plus", sign, quantity, rest):
+            value = dict(quantities(context, object_terms(context))).get(quantity)
+            return old if value is None or type(old) not in (int, float) else old + sign * value + rest
+        case ("rotate", quarters):
+            heading = context.vocabulary.headings.get(thing.kind)
+            return old if heading is None else rotations(heading.table, quarters).get(old, old)
         case ("copy", term, other):
             target = context.term(term)
             return target.values.get(other, old) if isinstance(target, Thing) else old
@@ -166,9 +186,22 @@ def _others_at(context: Context, term: PlaceTerm) -> list[Thing]:
     ]
 
 
+def rotations(table: Mapping[Any, Vector], quarters: int) -> dict[Any, Any]:
+    """For each value that heads somewhere, the one that heads so many quarters further (y growing downwards)."""
+    back = {vector: value for value, vector in table.items()}
+    turned = {}
+    for value, (x, y) in table.items():
+        for _ in range(quarters):
+            x, y = -y, x
+        if (x, y) in back:
+            turned[value] = back[x, y]
+    return turned
+
+
 def _slide(context: Context) -> Place | None:
-    """As far ahead as nothing solid for the thing stands in the way."""
-    place, direction = context.thing.place, context.direction
+    """As far ahead as nothing stands in the way that is solid for the thing, and nothing is there to stop on."""
+    place, direction = context.thing.place, context.own or context.direction
+    stops = context.vocabulary.stops(context.thing.kind)
     if place is None or direction is None or type(place[0]) is not int:
         return None
     x0, y0, x1, y1 = context.scene.bounds
@@ -182,3 +215,7 @@ def _slide(context: Context) -> Place | None:
         if blocked or not (x0 <= ahead[0] <= x1 and y0 <= ahead[1] <= y1):
             return place
         place = ahead
+        if any(
+            context.vocabulary.look(t) in stops for t in context.scene.at(place) if t is not context.thing
+        ):
+            return place

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from worldcoder.synthesis.rules.dynamics import CREATES, EXISTS, Dynamics, Target
+from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN
 from worldcoder.synthesis.rules.expressions import Writer, next_variable, read, variable
 from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.lists import DecisionList, Rule
 from worldcoder.synthesis.rules.scene import KIND, PLACE
-from worldcoder.synthesis.rules.vocabulary import Look, Vector, Verb
+from worldcoder.synthesis.rules.statistics import Vector, Verb
+from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
+from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary
 
 
 def emit_transition(
@@ -25,17 +29,36 @@ def emit_transition(
     chosen: for some targets, another list of the ensemble than the cheapest.
     passages: pairs of a mover and what it is supposed to pass, though that was not seen.
     """
-    vocabulary = dynamics.vocabulary
-    writer = Writer(vocabulary.avatar)
     lists = {key: (chosen or {}).get(key, target.lists[0]) for key, target in dynamics.targets.items()}
-    mine = [
-        key for key in lists if vocabulary.avatar and (key[0] == (vocabulary.avatar,) or key[1] == CREATES)
-    ]
-    others = [key for key in lists if key not in mine and key[1] != CREATES]
+    blocks: list[Block] = []
+    for phase in dynamics.phases:
+        writer = Writer(dynamics.vocabulary, after=blocks[-1].writer if blocks else None)
+        body = _phase(dynamics, writer, lists, phase)
+        if body or not blocks:
+            blocks.append(Block(writer, body))
+    return assemble(dynamics, blocks, {*dynamics.vocabulary.together, *passages})
+
+
+@dataclass(frozen=True)
+class Block:
+    """The lines of one phase, and the writer who knows what they use."""
+
+    writer: Writer
+    body: list[str]
+
+
+def _phase(
+    dynamics: Dynamics, writer: Writer, lists: Mapping[TargetKey, DecisionList], phase: int
+) -> list[str]:
+    """The lines of one phase, those about the avatar first."""
+    keys = [key for key in lists if dynamics.targets[key].phase == phase]
+    avatar = dynamics.vocabulary.avatar
+    mine = [key for key in keys if avatar and (key[0] == (avatar,) or key[1] == CREATES)]
+    others = [key for key in keys if key not in mine and key[1] != CREATES]
+    # the others first, for they tell which of the avatar's next values are asked for
     other_sections = [_section(dynamics, writer, dynamics.targets[key], lists[key]) for key in others]
     my_sections = [_section(dynamics, writer, dynamics.targets[key], lists[key], mine=True) for key in mine]
-    body = [line for section in (*my_sections, *other_sections) for line in section]
-    return assemble(dynamics, writer, body, {*dynamics.vocabulary.together, *passages})
+    return [line for section in (*my_sections, *other_sections) for line in section]
 
 
 def _section(
@@ -63,10 +86,13 @@ def _section(
         if writer.this == writer.me:
             writer.this = "other"
         writer.movers.update(target.pool if any(rule.effect == ("slide",) for rule in rules) else ())
-        if mover:
-            lines.append(f"for {writer.this} in state.all({mover!r}):")
-        else:
-            lines.append(f"for obj in ({', '.join(f'*state.all({k!r})' for k in target.pool)}):")
+        every = f"state.all({mover!r})"
+        if not mover:
+            every = f"({', '.join(f'*state.all({k!r})' for k in target.pool)})"
+        drift = dynamics.vocabulary.drift(target.pool[0]) if target.in_turn else None
+        if drift is not None:
+            every = f"{writer.use('foremost')}({every}, {drift!r})"
+        lines.append(f"for {writer.this} in {every}:")
         indent = "    "
     if needs_variable:
         old = (
@@ -112,6 +138,8 @@ def _statement(writer: Writer, target: Target, rule: Rule, mover: str | None, *,
     value = writer.effect(attribute, effect, mover)
     if needs_variable:
         return f"{next_variable(attribute)} = {value}"
+    if target.in_turn:
+        return f"{writer.this}.x, {writer.this}.y = {value}"
     if attribute == PLACE:
         return f"moved.append(({writer.this}, {value}))"
     return f"changed.append(({writer.this}, {attribute!r}, {value}))"
@@ -125,76 +153,150 @@ def _evidence(target: Target, decisions: DecisionList) -> list[int]:
     return [counts[rule] for rule in decisions.rules]
 
 
-def assemble(dynamics: Dynamics, writer: Writer, body: list[str], together: set[tuple[str, Look]]) -> str:
-    """The program around a body: the constants, helpers and variables that it uses, and the writes at the end."""
-    vocabulary = dynamics.vocabulary
-    text = "\n".join(body)
-    top: list[str] = []
-    uses_step = "step" in text or writer.places
-    if uses_step and vocabulary.facing:
-        top.append(
-            f"FACING = {table_text(vocabulary.facings)}  # where {vocabulary.avatar} heads, by its {vocabulary.facing}"
-        )
-    elif uses_step:
-        top.append(f"STEPS = {steps_text(vocabulary.steps)[0]}  # where an action heads")
-    if "FRAME" in text:
-        top.append(f"FRAME = {vocabulary.frame!r}  # least x and y, greatest x and y of any place seen")
-    if writer.helpers & {"free", "blocked", "slide"}:
-        movers = sorted(writer.movers)
-        shares = {mover: {look for kind, look in together if kind == mover} for mover in movers}
-        looks: dict[str, tuple[str, ...]] = {}
-        for kind, attribute in sorted(vocabulary.changing):
-            if attribute not in (PLACE, KIND):
-                looks[kind] = (*looks.get(kind, ()), attribute)
-        top.append("# What was seen in one place with each; anything else stops it.")
-        top.append("PASSABLE = {")
-        top += [f"    {mover!r}: {_set(shares[mover])}," for mover in movers]
-        top.append("}")
-        top.append(f"LOOKS = {looks!r}  # attributes that count there")
-    start = [
-        "def transition(state, action):",
-        f'    """What was learned from {len(dynamics.transitions)} transitions."""',
-    ]
-    if vocabulary.avatar and (writer.me in text or uses_step):
-        writer.use("only")
-        start += [
-            f"    {writer.me} = only(state, {vocabulary.avatar!r})",
-            f"    if {writer.me} is None:",
-            "        return state",
+def assemble(dynamics: Dynamics, blocks: Sequence[Block], together: set[tuple[str, Look]]) -> str:
+    """The program around its phases: the constants and helpers they use, and the writes at the end of each."""
+    vocabulary, shared = dynamics.vocabulary, blocks[0].writer
+    text = "\n".join(line for block in blocks for line in block.body)
+    function = ["def transition(state, action):"]
+    function.append(f'    """What was learned from {len(dynamics.transitions)} transitions."""')
+    if "origin" in text.replace("origin", " origin ").split():
+        shared.use("spot")
+        function += _find_avatar(shared)
+        function.append(f"    origin = {shared.use('spot')}({shared.me})")
+    for i, block in enumerate(blocks):
+        if i:
+            function.append("    # Then, with all that has happened:")
+        function += _block(vocabulary, block)
+    if "made.append" in text:
+        at = 2 if function[2:] else len(function)
+        function.insert(at, "    made = []")
+        function += [
+            "    for kind, place, values in made:",
+            "        where = {} if place is None else {'x': place[0], 'y': place[1]}",
+            "        state.add(kind, **where, **values)",
         ]
+    function.append("    return state")
+    text = "\n".join(function)
+    helpers = helper_text(shared.helpers)
+    top = _constants(vocabulary, shared, text, helpers, together)
+    constants = "\n".join(top) + "\n" if top else ""
+    heading = _heading(vocabulary) if "heading(state, action, " in text + helpers else ""
+    return "\n\n".join(
+        part for part in (constants, helpers, heading, "\n".join(function) + "\n") if part
+    ).lstrip("\n")
+
+
+def _block(vocabulary: Vocabulary, block: Block) -> list[str]:
+    """The lines of one phase with what they need before, and what they change."""
+    writer, body = block.writer, block.body
+    text = "\n".join(body)
+    uses_step = bool(re.search(r"\bstep\b", text)) or bool(writer.places)
+    lines: list[str] = []
+    if vocabulary.avatar and (writer.me in text or uses_step):
+        lines += _find_avatar(writer)
     if uses_step:
         source = (
             f"FACING.get({writer.me}.{vocabulary.facing})"
             if vocabulary.facing
             else steps_text(vocabulary.steps)[1]
         )
-        start.append(f"    step = {source}")
+        lines.append(f"    step = {source}")
     for name in sorted(writer.places, reverse=True):
-        start.append(f"    {name} = ahead({writer.me}, step{'' if name == 'front' else ', 2'})")
+        lines.append(f"    {name} = ahead({writer.me}, step{'' if name == 'front' else ', 2'})")
     for index in sorted(writer.arguments):
-        start.append(f"    arg{index} = argument(state, action, {index})")
+        lines.append(f"    arg{index} = argument(state, action, {index})")
     for kind, name in writer.singles.items():
-        start.append(f"    {name} = only(state, {kind!r})")
-    used = [name for name in ("moved", "changed", "gone", "made") if f"{name}.append" in text]
-    next_lines = [f"    {_next_write(writer, attribute)}" for attribute in sorted(writer.next_values)]
-    start += [f"    {name} = []" for name in used]
-    end = {
-        "moved": ["    for obj, place in moved:", "        obj.x, obj.y = place"],
-        "changed": ["    for obj, attribute, value in changed:", "        setattr(obj, attribute, value)"],
-        "gone": ["    for obj in gone:", "        state.remove(obj)"],
-        "made": [
-            "    for kind, place, values in made:",
-            "        where = {} if place is None else {'x': place[0], 'y': place[1]}",
-            "        state.add(kind, **where, **values)",
-        ],
-    }
-    function = [*start, *(f"    {line}" for line in body), *next_lines]
+        lines.append(f"    {name} = only(state, {kind!r})")
+    used = [name for name in ("moved", "changed", "gone") if f"{name}.append" in text]
+    lines += [f"    {name} = []" for name in used]
+    lines += [f"    {line}" for line in body]
+    lines += [f"    {_next_write(writer, attribute)}" for attribute in sorted(writer.next_values)]
     for name in used:
-        function += end[name]
-    function.append("    return state")
-    constants = "\n".join(top) + "\n" if top else ""
-    helpers = helper_text(writer.helpers)
-    return "\n\n".join(part for part in (constants, helpers, "\n".join(function) + "\n") if part).lstrip("\n")
+        lines += _WRITES[name]
+    return lines
+
+
+_WRITES = {
+    "moved": ["    for obj, place in moved:", "        obj.x, obj.y = place"],
+    "changed": ["    for obj, attribute, value in changed:", "        setattr(obj, attribute, value)"],
+    "gone": ["    for obj in gone:", "        state.remove(obj)"],
+}
+
+
+def _find_avatar(writer: Writer) -> list[str]:
+    return [
+        f"    {writer.me} = {writer.use('only')}(state, {writer.avatar!r})",
+        f"    if {writer.me} is None:",
+        "        return state",
+    ]
+
+
+def _constants(
+    vocabulary: Vocabulary, writer: Writer, text: str, helpers: str, together: set[tuple[str, Look]]
+) -> list[str]:
+    """The tables at the top."""
+    top: list[str] = []
+    if "FACING" in text:
+        top.append(
+            f"FACING = {table_text(vocabulary.facings)}  # where {vocabulary.avatar} heads, by its {vocabulary.facing}"
+        )
+    elif "STEPS" in text:
+        top.append(f"STEPS = {steps_text(vocabulary.steps)[0]}  # where an action heads")
+    if "FRAME" in text:
+        top.append(f"FRAME = {vocabulary.frame!r}  # least x and y, greatest x and y of any place seen")
+    if "PUSHED" in helpers:
+        top.append(
+            f"PUSHED = {_set({(kind,) for kind in vocabulary.pushed}, flat=True)}  # moves when pushed"
+        )
+    movers = sorted(writer.movers)
+    if "PASSABLE" in helpers:
+        shares = {mover: {look for kind, look in together if kind == mover} for mover in movers}
+        top.append("# What was seen in one place with each; anything else stops it.")
+        top.append("PASSABLE = {")
+        top += [f"    {mover!r}: {_set(shares[mover])}," for mover in movers]
+        top.append("}")
+    if "STOPS" in helpers:
+        stops = set().union(*(vocabulary.stops(mover) for mover in movers if vocabulary.slides(mover)))
+        top.append(f"STOPS = {_set(stops)}  # what ends a slide")
+    if "LOOKS" in helpers:
+        looks: dict[str, tuple[str, ...]] = {}
+        for kind, attribute in sorted(vocabulary.changing):
+            if attribute not in (PLACE, KIND):
+                looks[kind] = (*looks.get(kind, ()), attribute)
+        top.append(f"LOOKS = {looks!r}  # attributes that count there")
+    return top
+
+
+def _heading(vocabulary: Vocabulary) -> str:
+    """The function that says where things head by themselves."""
+    lines = [
+        "def heading(state, action, obj):",
+        '    """Where an object heads by itself; None where it does not."""',
+    ]
+    for kind, heading in vocabulary.headings.items():
+        lines.append(f"    if obj.kind == {kind!r}:")
+        match heading.source:
+            case ("own", attribute):
+                lines.append(f"        return {table_text(heading.table)}.get({read('obj', attribute)})")
+            case ("under", other, attribute):
+                lines.append(
+                    f"        under = state.at(obj.x, obj.y, {other!r}) if obj.x is not None else []"
+                )
+                value = read("under[0]", attribute)
+                lines.append(f"        return {table_text(heading.table)}.get({value}) if under else None")
+            case ("action",):
+                table, key = steps_text(heading.table)
+                lines.append(f"        return {table}.{key.removeprefix('STEPS.')}")
+            case (_, attribute):
+                verbs = {verb for verb, _ in heading.table}
+                plain = all(isinstance(verb, str) for verb in verbs)
+                verb = "action.name" if plain else "(action.name, *action.args)"
+                keyed = {
+                    (v if plain or isinstance(v, tuple) else (v,), value): vector
+                    for (v, value), vector in heading.table.items()
+                }
+                lines.append(f"        return {table_text(keyed)}.get(({verb}, {read('obj', attribute)}))")
+    return "\n".join([*lines, "    return None", ""])
 
 
 def _next_write(writer: Writer, attribute: str) -> str:
@@ -219,5 +321,7 @@ def steps_text(steps: Mapping[Verb, Vector]) -> tuple[str, str]:
     return table_text(keys), "STEPS.get((action.name, *action.args))"
 
 
-def _set(values: set[tuple[Any, ...]]) -> str:
-    return "{" + ", ".join(repr(v) for v in sorted(values, key=repr)) + "}" if values else "set()"
+def _set(values: set[tuple[Any, ...]], *, flat: bool = False) -> str:
+    """flat: of tuples of one, what is in them."""
+    items = [repr(v[0] if flat else v) for v in sorted(values, key=repr)]
+    return "{" + ", ".join(items) + "}" if values else "set()"

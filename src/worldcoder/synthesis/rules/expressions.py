@@ -6,10 +6,12 @@ import builtins
 import keyword
 import re
 
-from worldcoder.synthesis.rules.effects import Effect
+from worldcoder.synthesis.rules.effects import Effect, rotations
 from worldcoder.synthesis.rules.helpers import HELPERS
 from worldcoder.synthesis.rules.language import Literal, PlaceTerm
+from worldcoder.synthesis.rules.quantities import Quantity
 from worldcoder.synthesis.rules.scene import PLACE
+from worldcoder.synthesis.rules.vocabulary import Vocabulary
 
 
 def variable(kind: str) -> str:
@@ -50,16 +52,19 @@ _TAKEN = set(dir(builtins)) | {
 class Writer:
     """Turns terms, literals and effects into expressions, and remembers which helpers they need."""
 
-    def __init__(self, avatar: str | None) -> None:
-        self.avatar = avatar
-        self.me = variable(avatar) if avatar else "None"
+    def __init__(self, vocabulary: Vocabulary, *, after: Writer | None = None) -> None:
+        """after: the writer of the phase before, in the same program."""
+        self.vocabulary = vocabulary
+        self.avatar = vocabulary.avatar
+        self.me = variable(self.avatar) if self.avatar else "None"
         self.this = self.me
-        self.helpers: set[str] = set()
-        self.movers: set[str] = set()
+        self.helpers: set[str] = set() if after is None else after.helpers
+        self.movers: set[str] = set() if after is None else after.movers
         self.places: set[str] = set()
         self.arguments: set[int] = set()
         self.singles: dict[str, str] = {}
         self.next_values: set[str] = set()
+        self.headings: set[str] = set()
 
     def use(self, helper: str) -> str:
         self.helpers.add(helper)
@@ -67,6 +72,10 @@ class Writer:
 
     def place(self, term: PlaceTerm) -> str:
         anchor, k = term
+        if anchor == "origin":
+            return "origin"
+        if anchor == "own":
+            return f"{self.use('ahead')}({self.this}, {self.heading()}{'' if k == 1 else f', {k}'})"
         if anchor == "off":
             return f"{self.use('beside')}({self.this}, {k[0]}, {k[1]})"
         obj = self.this if anchor == "self" else self.me
@@ -79,6 +88,29 @@ class Writer:
             return name
         return f"{self.use('ahead')}({obj}, step{'' if k == 1 else f', {k}'})"
 
+    def heading(self) -> str:
+        """Where the object heads by itself."""
+        self.headings.add(self.this)
+        return f"heading(state, action, {self.this})"
+
+    def link(self, kind: str) -> str:
+        """The object of a kind that links what the step is about."""
+        vocabulary = self.vocabulary
+        focus = [f"arg{i}" for i in range(vocabulary.most_arguments)]
+        self.arguments.update(range(vocabulary.most_arguments))
+        if self.arguments:
+            self.use("argument")
+        if self.avatar:
+            focus += [self.me, *(read(self.me, a) for k, a in vocabulary.references if k == self.avatar)]
+        names = ", ".join(repr(a) for a in vocabulary.links[kind])
+        return f"{self.use('linked')}(state, {kind!r}, ({names}), {', '.join(focus)})"
+
+    def quantity(self, quantity: Quantity) -> str:
+        """A number."""
+        if quantity[0] == "sum":
+            return f"{self.use('total')}(state, {quantity[1]!r}, {quantity[2]!r})"
+        return self.value(quantity[1], quantity[2])
+
     def object(self, term: str) -> str:
         head, *path = term.split(".")
         if head == "self":
@@ -89,6 +121,8 @@ class Writer:
             kind = head.removeprefix("the:")
             code = self.singles.setdefault(kind, f"the_{variable(kind).removeprefix('the_')}")
             self.use("only")
+        elif head.startswith("link:"):
+            code = self.link(head.removeprefix("link:"))
         else:
             self.arguments.add(int(head[3:]))
             self.use("argument")
@@ -121,9 +155,41 @@ class Writer:
                 return "step is not None"
             case ("heads not",):
                 return "step is None"
+            case (("row free" | "row blocked") as form,):
+                self.movers.update(self.vocabulary.pushed)
+                return f"{self.use(form.replace(' ', '_'))}(state, {self.me}, step)"
+            case ("in row",):
+                return f"any(o is {self.this} for o in {self.use('row')}(state, {self.me}, step))"
+            case (("referred" | "unreferred") as form, term, kind, attribute):
+                code = self.object(term)
+                there = "" if term == "self" else f"{self.use('is_object')}({code}) and "
+                sign = "" if form == "referred" else "not "
+                return f"{there}{sign}any({read('o', attribute)} is {code} for o in state.all({kind!r}))"
+            case (("more" | "at most") as form, one, other):
+                helper = self.use("larger" if form == "more" else "at_most")
+                return f"{helper}({self.quantity(one)}, {self.quantity(other)})"
+            case (("some" | "no") as form, kind):
+                return f"{'' if form == 'some' else 'not '}state.all({kind!r})"
+            case (("count least" | "count below") as form, kind, attribute, value, n):
+                sign = ">=" if form == "count least" else "<"
+                return f"{self.use('how_many')}(state, {kind!r}, {attribute!r}, {value!r}) {sign} {n}"
+            case (("every" | "not every") as form, kind, attribute, value):
+                sign = "" if form == "every" else "not "
+                return f"{sign}all({read('o', attribute)} == {value!r} for o in state.all({kind!r}))"
+            case (("any like" | "none like") as form, kind, shared, attribute, value):
+                sign = "" if form == "any like" else "not "
+                alike = f"{self.use('others_alike')}(state, {kind!r}, {self.this}, {shared!r})"
+                return f"{sign}any({read('o', attribute)} == {value!r} for o in {alike})"
+            case (("moved" | "not moved") as form,):
+                return f"{self.use('spot')}({self.me}) {'!=' if form == 'moved' else '=='} origin"
             case ("here", term):
                 return f"{self.use('place_of')}({self.this}) == {self.place(term)}"
-            case (("free" | "blocked") as form, term, kind):
+            case (("comes" | "none comes") as form, term, kind):
+                self.movers.add(kind)
+                self.use("comes")
+                negated = "" if form == "comes" else f"{self.place(term)} is not None and not "
+                return f"{negated}comes(state, action, {self.place(term)}, {kind!r}, {self.this})"
+            case (("free" | "blocked" | "unhindered" | "hindered") as form, term, kind):
                 self.movers.add(kind)
                 passage = f"{self.use(form)}(state, {self.place(term)}, {kind!r}, {self._but(term)})"
                 if term[0] == "off" or term[1] != 2 or kind == mover:
@@ -218,6 +284,13 @@ class Writer:
                 return f"({old} {'-' if k < 0 else '+'} {abs(k)}) % {n}"
             case ("flip",):
                 return f"not {old}"
+            case ("plus", sign, quantity, rest):
+                much = self.quantity(quantity)
+                much = much if sign > 0 else f"{self.use('negative')}({much})"
+                return f"{self.use('changed_by')}({old}, {much}{f', {rest!r}' if rest else ''})"
+            case ("rotate", quarters):
+                table = rotations(self.vocabulary.headings[mover or ""].table, quarters)
+                return f"{{{', '.join(f'{k!r}: {v!r}' for k, v in table.items())}}}.get({old}, {old})"
             case ("copy", term, other):
                 return self.value(term, other)
             case ("object", term):
@@ -245,5 +318,6 @@ class Writer:
             case ("slide",):
                 if mover:
                     self.movers.add(mover)
-                return f"{self.use('slide')}(state, {self.this}, step)"
+                way = self.heading() if mover in self.vocabulary.headings else "step"
+                return f"{self.use('slide')}(state, {self.this}, {way})"
         raise AssertionError(effect)

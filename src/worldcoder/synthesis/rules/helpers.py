@@ -61,11 +61,16 @@ def occupied(state, place, *but):
     """Whether there is anything at a place."""
     return place is not None and any(all(o is not b for b in but) for o in state.at(*place))
 ''',
+    "look": '''
+def look(obj):
+    """A kind, with the values of those of its attributes that count."""
+    values = [getattr(obj, attribute, None) for attribute in LOOKS.get(obj.kind, ())]
+    return (obj.kind, *[value for value in values if isinstance(value, (bool, str))])
+''',
     "passable": '''
 def passable(obj, mover):
     """Whether something that looks like this was ever in one place with the mover."""
-    looks = [getattr(obj, attribute, None) for attribute in LOOKS.get(obj.kind, ())]
-    return (obj.kind, *[look for look in looks if isinstance(look, (bool, str))]) in PASSABLE[mover]
+    return look(obj) in PASSABLE[mover]
 ''',
     "free": '''
 def free(state, place, mover, *but):
@@ -78,6 +83,25 @@ def blocked(state, place, mover, *but):
     return place is not None and not all(
         passable(o, mover) for o in state.at(*place) if all(o is not b for b in but)
     )
+''',
+    "unhindered": '''
+def unhindered(state, place, mover, *but):
+    """Whether all at a place is of kinds that were seen in one place with the mover."""
+    kinds = {kind for kind, *_ in PASSABLE[mover]}
+    return place is not None and all(o.kind in kinds for o in state.at(*place) if all(o is not b for b in but))
+''',
+    "hindered": '''
+def hindered(state, place, mover, *but):
+    """Whether there is something of another kind at a place."""
+    return place is not None and not unhindered(state, place, mover, *but)
+''',
+    "comes": '''
+def comes(state, action, place, kind, but):
+    """Whether another object of a kind heads for a place by itself, with nothing in the way."""
+    return any(
+        o is not but and place is not None and ahead(o, heading(state, action, o)) == place
+        for o in state.all(kind)
+    ) and unhindered(state, place, kind)
 ''',
     "bounds": '''
 def bounds(state):
@@ -108,6 +132,8 @@ def slide(state, obj, step):
         if not free(state, onward, obj.kind, obj) or not inside(state, onward):
             break
         place = onward
+        if any(look(o) in STOPS for o in state.at(*place) if o is not obj):
+            break
     return place
 ''',
     "partner": '''
@@ -193,6 +219,83 @@ def plus(value, amount):
     """A number so much larger; anything else as it is."""
     return value + amount if isinstance(value, (int, float)) else value
 ''',
+    "row": '''
+def row(state, obj, step):
+    """What can be pushed, one thing behind the other, ahead of an object, nearest first."""
+    found = []
+    while place := ahead(obj, step, len(found) + 1):
+        here = [o for o in state.at(*place) if o.kind in PUSHED]
+        if not here:
+            break
+        found.append(here[0])
+    return found
+''',
+    "row_free": '''
+def row_free(state, obj, step):
+    """Whether there is a row ahead, with room behind it."""
+    found = row(state, obj, step)
+    return bool(found) and free(state, ahead(obj, step, len(found) + 1), found[-1].kind)
+''',
+    "row_blocked": '''
+def row_blocked(state, obj, step):
+    """Whether there is a row ahead, without room behind it."""
+    found = row(state, obj, step)
+    return bool(found) and blocked(state, ahead(obj, step, len(found) + 1), found[-1].kind)
+''',
+    "linked": '''
+def linked(state, kind, attributes, *focus):
+    """The only object of a kind that refers to nothing but these, or None."""
+    focus = [f for f in focus if f is not None]
+    found = [o for o in state.all(kind) if all(any(getattr(o, a) is f for f in focus) for a in attributes)]
+    return found[0] if len(found) == 1 else None
+''',
+    "is_number": '''
+def is_number(value):
+    """Whether a value can be calculated with."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+''',
+    "total": '''
+def total(state, kind, attribute):
+    """The sum of an attribute over all objects of a kind; None where there are none."""
+    values = [getattr(o, attribute) for o in state.all(kind)]
+    return sum(values) if values and all(map(is_number, values)) else None
+''',
+    "larger": '''
+def larger(a, b):
+    """Whether both are numbers, and the first is the larger one."""
+    return is_number(a) and is_number(b) and a > b
+''',
+    "at_most": '''
+def at_most(a, b):
+    """Whether both are numbers, and the first is not the larger one."""
+    return is_number(a) and is_number(b) and a <= b
+''',
+    "changed_by": '''
+def changed_by(value, amount, rest=0):
+    """A number and what is added to it; as it is where there is nothing to add."""
+    return value + amount + rest if is_number(value) and is_number(amount) else value
+''',
+    "negative": '''
+def negative(value):
+    """A number with the other sign."""
+    return -value if is_number(value) else value
+''',
+    "how_many": '''
+def how_many(state, kind, attribute, value):
+    """How many objects of a kind have this value of an attribute."""
+    return sum(getattr(o, attribute) == value for o in state.all(kind))
+''',
+    "others_alike": '''
+def others_alike(state, kind, obj, attribute):
+    """The other objects of a kind that have the same value of an attribute as this one."""
+    mine = getattr(obj, attribute, None)
+    return [o for o in state.all(kind) if o is not obj and getattr(o, attribute, ...) == mine]
+''',
+    "foremost": '''
+def foremost(objects, way):
+    """The objects in order, those first that are farthest ahead."""
+    return sorted(objects, key=lambda o: 0 if o.x is None else -(o.x * way[0] + o.y * way[1]))
+''',
     "within": '''
 def within(place, frame):
     """Whether a place lies in a frame: least x and y, greatest x and y."""
@@ -216,11 +319,22 @@ def count(state, kind, attribute, value):
 }  # fmt: skip
 NEEDS: dict[str, tuple[str, ...]] = {
     "beyond_frame": ("within",),
-    "free": ("passable",),
-    "blocked": ("passable",),
+    "passable": ("look",),
+    "free": ("passable", "look"),
+    "blocked": ("passable", "look"),
+    "row": ("ahead",),
+    "hindered": ("unhindered",),
+    "comes": ("unhindered", "ahead"),
+    "row_free": ("row", "ahead", "free", "passable", "look"),
+    "row_blocked": ("row", "ahead", "blocked", "passable", "look"),
+    "total": ("is_number",),
+    "larger": ("is_number",),
+    "at_most": ("is_number",),
+    "changed_by": ("is_number",),
+    "negative": ("is_number",),
     "inside": ("bounds",),
     "outside": ("inside", "bounds"),
-    "slide": ("free", "passable", "inside", "bounds", "place_of"),
+    "slide": ("free", "passable", "look", "inside", "bounds", "place_of"),
     "near": ("distance",),
     "together": ("distance",),
     "apart": ("distance",),

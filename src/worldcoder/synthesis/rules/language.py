@@ -6,8 +6,10 @@ can write either as Python.
 
 Terms name objects: "self" is the object the rule is about, "me" the avatar, "arg0" what the action's first
 argument names, "the:Kind" the only object of a kind, "me.a" what attribute a of the avatar refers to.
-Places: ("me", k) is k steps ahead of the avatar, ("self", k) the same from the object itself, ("off", (dx, dy))
-a fixed way from the object.
+"link:Kind" the only object of a kind that refers to nothing but the avatar, what it refers to and the arguments.
+Places: ("me", k) is k steps ahead of the avatar, ("self", k) the same from the object itself, ("own", k) k steps
+where the object heads by itself, ("off", (dx, dy)) a fixed way from the object, ("origin", 0) where the avatar set
+out from.
 """
 
 from __future__ import annotations
@@ -16,8 +18,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from worldcoder.synthesis.rules.quantities import quantity_cost, quantity_literals
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Scene, Thing
-from worldcoder.synthesis.rules.vocabulary import Vector, Vocabulary
+from worldcoder.synthesis.rules.statistics import Vector
+from worldcoder.synthesis.rules.vocabulary import Vocabulary
 from worldcoder.world.values import Action
 
 PlaceTerm = tuple[str, Any]
@@ -28,7 +32,11 @@ COSTS: Mapping[str, float] = {
     "is": 1.6, "not is": 1.9, "value": 2.2, "not value": 2.5, "least": 2.6, "most": 2.6, "kind": 1.4,
     "same": 2.4, "not same": 2.7, "any": 3.0, "none": 3.0, "moves": 2.0, "stays": 2.2, "becomes": 1.5, "near": 2.6,
     "this step": 2.8, "this way": 3.4, "off frame": 1.9, "equal": 2.8, "not equal": 3.1,
-    "arg": 2.0, "with": 1.6, "beside": 1.8, "apart": 2.2,
+    "hindered": 2.0, "unhindered": 1.9, "comes": 2.4, "none comes": 2.4,
+    "arg": 2.0, "with": 1.6, "beside": 1.8, "apart": 2.2, "moved": 2.0, "not moved": 2.2,
+    "row free": 2.6, "row blocked": 2.8, "in row": 2.0, "referred": 2.4, "unreferred": 2.4,
+    "any like": 3.4, "none like": 3.4, "every": 3.2, "not every": 3.4, "some": 2.8, "no": 2.6,
+    "more": 3.0, "at most": 3.0, "count least": 3.0, "count below": 3.0,
 }  # fmt: skip
 """Description lengths in nats. Literals about farther places and constants cost more (see `literal_cost`)."""
 
@@ -39,6 +47,8 @@ class Context:
 
     next_avatar: the avatar's attributes after the action as far as they are predicted already; empty while the
     avatar itself is being predicted.
+    own: where the object heads by itself. phase: what happened in earlier phases of the step is in the scene
+    already. origin: where the avatar was before the first of them.
     """
 
     scene: Scene
@@ -48,6 +58,9 @@ class Context:
     direction: Vector | None
     vocabulary: Vocabulary
     next_avatar: Mapping[str, Any] = field(default_factory=dict)
+    own: Vector | None = None
+    phase: int = 0
+    origin: Place | None = None
 
     @property
     def is_avatar(self) -> bool:
@@ -58,6 +71,12 @@ class Context:
         anchor, k = term
         if anchor == "off":
             start, vector, times = self.thing.place, k, 1
+        elif anchor == "origin":
+            return self.origin
+        elif anchor == "own":
+            if self.own is None:
+                return None
+            start, vector, times = self.thing.place, self.own, k
         else:
             start = self.thing.place if anchor == "self" else self.avatar.place if self.avatar else None
             vector, times = self.direction or (0, 0), k
@@ -84,11 +103,40 @@ class Context:
             index = int(head[3:])
             value = self.action.args[index] if index < len(self.action.args) else None
             found = self.scene.by_name.get(value, value) if isinstance(value, str) else value
+        elif head.startswith("link:"):
+            found = self.link(head.removeprefix("link:"))
         else:
             found = self.scene.single(head.removeprefix("the:"))
         for attribute in path:
             found = found.values.get(attribute) if isinstance(found, Thing) else None
         return found
+
+    def link(self, kind: str) -> Thing | None:
+        """The only thing of a kind that refers to nothing but the avatar, what it refers to and the arguments."""
+        focus = [self.term(f"arg{i}") for i in range(len(self.action.args))]
+        if self.avatar is not None:
+            focus += [self.avatar, *(v for v in self.avatar.values.values() if isinstance(v, Thing))]
+        found = [
+            thing
+            for thing in self.scene.kinds.get(kind, ())
+            if all(
+                any(v is one for one in focus)
+                for v in (thing.values.get(a) for a in self.vocabulary.links[kind])
+            )
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def row(self) -> list[Thing]:
+        """The things that can be pushed, one behind the other ahead of the avatar, nearest first."""
+        row: list[Thing] = []
+        if self.avatar is None or self.direction is None or not self.vocabulary.pushed:
+            return row
+        while True:
+            place = self.place(("me", len(row) + 1))
+            here = [t for t in self.scene.at(place) if t.kind in self.vocabulary.pushed]
+            if not here:
+                return row
+            row.append(here[0])
 
 
 def place_terms(context: Context) -> list[PlaceTerm]:
@@ -98,6 +146,10 @@ def place_terms(context: Context) -> list[PlaceTerm]:
         terms += [("self", 0), ("self", 1), ("self", 2)]
     else:
         terms += [("me", 0), ("me", 1), ("me", 2), ("self", 0), ("self", 1)]
+    if context.own is not None:
+        terms += [("own", 1), ("own", 2)]
+    if context.origin is not None:
+        terms.append(("origin", 0))
     if not context.is_avatar:
         terms += [
             ("off", v)
@@ -120,6 +172,7 @@ def object_terms(context: Context) -> list[str]:
                     terms += [
                         f"{root}.{attribute}.{a}" for a, v in value.values.items() if isinstance(v, Thing)
                     ]
+    terms += [f"link:{kind}" for kind in context.vocabulary.links if context.link(kind) is not None]
     return [*roots, *dict.fromkeys(terms)]
 
 
@@ -153,6 +206,11 @@ def literals(context: Context) -> Iterator[Literal]:
         if single is not None:
             yield from _value_literals(context, f"the:{kind}", single, changing=True)
     yield from _quantified(context)
+    yield from quantity_literals(context, terms)
+    yield from _reference_literals(context, values)
+    yield from _row_literals(context)
+    if context.phase and avatar is not None:
+        yield ("moved",) if avatar.place != context.origin else ("not moved",)
     if not context.is_avatar and avatar is not None:
         if PLACE in context.next_avatar:
             yield ("moves",) if context.next_avatar[PLACE] != avatar.values.get(PLACE) else ("stays",)
@@ -179,11 +237,18 @@ def _place_literals(context: Context, terms: list[str]) -> Iterator[Literal]:
             for mover in _movers(context, place_term):
                 solid = any(not vocabulary.passable(mover, t) for t in here)
                 yield ("blocked", place_term, mover) if solid else ("free", place_term, mover)
+                if vocabulary.looks_change:
+                    solid = any(not vocabulary.ever_passable(mover, t.kind) for t in here)
+                    yield ("hindered" if solid else "unhindered", place_term, mover)
             if not (x0 <= place[0] <= x1 and y0 <= place[1] <= y1):
                 yield ("outside", place_term)
             if not vocabulary.in_frame(place):
                 yield ("off frame", place_term)
         yield ("not empty", place_term) if here else ("empty", place_term)
+        if vocabulary.headings and place_term[0] != "off":
+            coming = arrivals(context, place)
+            for kind in vocabulary.headings:
+                yield ("comes" if kind in coming else "none comes", place_term, kind)
         present = {t.kind for t in here}
         for kind in vocabulary.kinds:
             if kind not in present:
@@ -203,6 +268,20 @@ def _place_literals(context: Context, terms: list[str]) -> Iterator[Literal]:
                     if isinstance(other, Thing) and other is not t and attribute in other.values:
                         same = other.values[attribute] == value
                         yield ("at=" if same else "not at=", place_term, t.kind, attribute, term)
+
+
+def arrivals(context: Context, place: Place) -> set[str]:
+    """The kinds of which something else heads for a place by itself, with nothing in the way."""
+    found = set()
+    vocabulary, scene = context.vocabulary, context.scene
+    for kind in vocabulary.headings:
+        for t in scene.kinds.get(kind, ()):
+            own = vocabulary.own_direction(scene, t, context.action) if t is not context.thing else None
+            if own is None or t.place is None or (t.place[0] + own[0], t.place[1] + own[1]) != place:
+                continue
+            if all(vocabulary.ever_passable(kind, o.kind) for o in scene.at(place)):
+                found.add(kind)
+    return found
 
 
 def _movers(context: Context, term: PlaceTerm) -> list[str]:
@@ -296,6 +375,31 @@ def _distance_literals(context: Context, values: Mapping[str, Any]) -> Iterator[
             yield ("with" if distance == 0 else "beside" if distance == 1 else "apart", term)
 
 
+def _reference_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Literal]:
+    """Whether anything of a kind refers to an object: whether a place holds something."""
+    for term, target in values.items():
+        if isinstance(target, Thing) and term != "me" and "." not in term:
+            for kind, attribute in context.vocabulary.references:
+                if context.avatar is not None and kind == context.avatar.kind:
+                    continue
+                there = context.scene.kinds.get(kind, ())
+                if any(t.values.get(attribute) is target for t in there):
+                    yield ("referred", term, kind, attribute)
+                else:
+                    yield ("unreferred", term, kind, attribute)
+
+
+def _row_literals(context: Context) -> Iterator[Literal]:
+    """Whether the whole row ahead of the avatar could go one step on, and whether the thing stands in it."""
+    row = context.row()
+    if row:
+        end = context.scene.at(context.place(("me", len(row) + 1)))
+        free = all(context.vocabulary.passable(row[-1].kind, t) for t in end)
+        yield ("row free",) if free else ("row blocked",)
+        if any(t is context.thing for t in row):
+            yield ("in row",)
+
+
 def _quantified(context: Context) -> Iterator[Literal]:
     vocabulary = context.vocabulary
     for kind, attribute in vocabulary.changing:
@@ -312,11 +416,15 @@ def literal_cost(literal: Literal) -> float:
     """The description length of a literal."""
     form = literal[0].removesuffix(" not")
     cost = COSTS[form]
-    if len(literal) > 1 and isinstance(literal[1], tuple):
+    if form in ("more", "at most"):
+        cost += quantity_cost(literal[1]) + quantity_cost(literal[2])
+    elif len(literal) > 1 and isinstance(literal[1], tuple):
         anchor, k = literal[1]
         cost += (
             0.5 + 0.6 * max(map(abs, k))
             if anchor == "off"
+            else 0.3
+            if anchor == "origin"
             else 0.35 * abs(k - 1) + (0.2 if anchor == "self" else 0.0)
         )
     elif form not in ("action", "kind") and len(literal) > 1 and isinstance(literal[1], str):

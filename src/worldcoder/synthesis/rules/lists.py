@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from worldcoder.synthesis.rules.covering import Covering
 from worldcoder.synthesis.rules.effects import KEEP, UNKNOWN, Effect
 from worldcoder.synthesis.rules.language import Literal, literal_cost
 
@@ -168,7 +169,7 @@ def search(
     if not rows.by_mask:
         return [DecisionList((Rule(0, KEEP),), 0.4)]
     problem = _Problem(list(rows.by_mask.values()), literals)
-    complete: dict[tuple[Rule, ...], float] = {}
+    complete = problem.exceptions()
     layer: dict[int, list[tuple[float, tuple[Rule, ...]]]] = {problem.everything: [(0.0, ())]}
     unfinished: tuple[int, tuple[Rule, ...]] = (
         problem.everything,
@@ -253,6 +254,14 @@ class _Problem:
             if known is None or cost[literal] < cost[known]:
                 cheapest[column] = literal
         return [(literal, column) for literal, column in columns if cheapest[column] == literal]
+
+    def exceptions(self) -> dict[tuple[Rule, ...], float]:
+        """Lists of exceptions to one effect (see `covering.py`): what is found further has to be as short."""
+        explained = {effect: rows for effect, rows, _ in self.effects}
+        covering = Covering(
+            self._distinct, self.literals.cost, explained, self.effect_cost, self.everything, RULE_COST
+        )
+        return {tuple(Rule(*rule) for rule in rules): cost for rules, cost in covering.lists()}
 
     def last(self, remaining: int) -> list[Effect]:
         """The effects that explain all of these rows by themselves."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -62,6 +63,31 @@ class Scene:
         xs = [x for x, _ in self.cells if isinstance(x, int)]
         ys = [y for _, y in self.cells if isinstance(y, int)]
         self.bounds = (min(xs), min(ys), max(xs), max(ys)) if xs and ys else (0, 0, 0, 0)
+
+    def altered(self, changes: Mapping[int, Mapping[str, Any]], gone: Collection[int] = ()) -> Scene:
+        """The same scene with some values changed and some things gone, things keeping their numbers.
+
+        changes: by the number of the thing; references in them are to things of this scene.
+        """
+        new = Scene.__new__(Scene)
+        new.state = self.state
+        new.bounds = self.bounds
+        new.things = [Thing(t.kind, t.name, t.index) for t in self.things]
+        new.by_name, new.kinds, new.cells = {}, {}, {}
+        for old, thing in zip(self.things, new.things, strict=True):
+            values = {**old.values, **changes[old.index]} if old.index in changes else old.values
+            thing.values = {a: new.things[v.index] if isinstance(v, Thing) else v for a, v in values.items()}
+            thing.kind = thing.values[KIND]
+            if thing.index in gone:
+                continue
+            if thing.name is not None:
+                new.by_name[thing.name] = thing
+            new.kinds.setdefault(thing.kind, []).append(thing)
+            place = thing.values.get(PLACE)
+            if place is not None and place[0] is not None:
+                thing.place = place
+                new.cells.setdefault(place, []).append(thing)
+        return new
 
     def at(self, place: Place | None) -> list[Thing]:
         return self.cells.get(place, []) if place is not None else []

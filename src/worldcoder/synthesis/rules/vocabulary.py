@@ -10,15 +10,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import gcd, log
 from typing import Any
 
-from worldcoder.synthesis.rules.scene import PLACE, Scene, Thing, becomes, scene_of
+from worldcoder.synthesis.rules.headings import Heading, OwnMoves
+from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
+from worldcoder.synthesis.rules.statistics import (
+    Vector,
+    Verb,
+    complete,
+    count_move,
+    information,
+    is_far,
+    majority,
+    outcome_of,
+    same_value,
+    unit,
+    vector_between,
+)
 from worldcoder.world.values import Action, Transition
-
-Vector = tuple[int, int]
-Verb = str | tuple[Any, ...]
-"""An action without the objects it names: "up", or ("go", "north") where the arguments are mere words."""
 
 Look = tuple[Any, ...]
 """A kind, with the values of those of its attributes that change: ("Door", "open")."""
@@ -42,12 +51,23 @@ class Vocabulary:
         self._changed_in: Counter[str] = Counter()
         self._moves_by_action: dict[tuple[str, Verb], Counter[Vector]] = {}
         self._moves_by_value: dict[tuple[str, str], dict[Any, Counter[Vector]]] = {}
+        self._touches: dict[str, list[tuple[Thing, Verb, Vector]]] = {}
+        self._own_moves: dict[str, OwnMoves] = {}
+        self.headings: dict[str, Heading] = {}
+        self.pushed: set[str] = set()
+        self._kinds_together: set[tuple[str, str]] = set()
+        self.looks_change = False
+        self.links: dict[str, list[str]] = {}
+        self.references: dict[tuple[str, str], None] = {}
+        self._passed: set[tuple[str, Look]] = set()
+        self._ended: set[tuple[str, Look]] = set()
         self.tries: Counter[tuple[Verb, Any]] = Counter()
         self.movers: dict[Verb, None] = {}
         self.autonomous: dict[str, None] = {}
         self.effective: dict[Verb, None] = {}
         self.actions: dict[str, None] = {}
         self.verbs: dict[Verb, None] = {}
+        self.most_arguments = 0
         self._names: set[str] = set()
         self._with_objects: set[Verb] = (
             set()
@@ -72,6 +92,7 @@ class Vocabulary:
         verb = self.verb(action)
         self.actions.setdefault(action.name)
         self.verbs.setdefault(verb)
+        self.most_arguments = max(self.most_arguments, len(action.args))
         if len(action.args) > (len(verb) - 1 if isinstance(verb, tuple) else 0):
             self._with_objects.add(verb)
 
@@ -92,7 +113,9 @@ class Vocabulary:
         for thing in scene.things:
             for attribute, value in thing.values.items():
                 self._attributes.setdefault(thing.kind, {}).setdefault(attribute)
-                if attribute != PLACE and not isinstance(value, Thing):
+                if isinstance(value, Thing):
+                    self.references.setdefault((thing.kind, attribute))
+                elif attribute != PLACE:
                     self.values.setdefault((thing.kind, attribute), {}).setdefault(value)
         self._widen_frame(scene)
         self._share(scene)
@@ -141,15 +164,19 @@ class Vocabulary:
                 if not same_value(old_value, new_value, became):
                     changed.setdefault(thing.kind)
                     if is_far(thing, scene.single(self.avatar) if self.avatar else None):
-                        self.autonomous.setdefault(thing.kind)
+                        self._moves_itself(thing.kind)
                     if (thing.kind, attribute) not in self.changing:
                         self.changing[thing.kind, attribute] = None
                         looks_change = looks_change or attribute != PLACE
                     if attribute == PLACE and thing.place and new.place:
-                        vector = _vector(thing.place, new.place)
+                        vector = vector_between(thing.place, new.place)
                         if vector is not None and vector != (0, 0):
                             self.offsets.setdefault(thing.kind, {}).setdefault(vector)
-                            self._move(thing, name, _unit(vector), 2)
+                            self._move(thing, name, unit(vector), 2)
+                            self._own_moves.setdefault(thing.kind, OwnMoves()).add(
+                                scene, name, thing, unit(vector)
+                            )
+                            self._pass(scene, thing, vector)
         kept = {new.index for new in became if new is not None}
         for new in after.things:
             if new.index not in kept:
@@ -157,7 +184,7 @@ class Vocabulary:
         self._changed_in.update(changed.keys())
         for kind, things in scene.kinds.items():
             if len(things) == 1:
-                outcome = _outcome(things[0], became)
+                outcome = outcome_of(things[0], became)
                 self._outcomes.setdefault(kind, Counter())[name, outcome] += 1
         if changed:
             self.effective.setdefault(name)
@@ -184,17 +211,48 @@ class Vocabulary:
         x, y = avatar.place or (0, 0)
         for dx, dy in ((1, 0), (0, 1), (-1, 0), (0, -1)):
             beside = scene.at((x + dx, y + dy))
-            changed = any(
-                (new := became[t.index]) is None
-                or any(not same_value(v, new.values.get(a), became) for a, v in t.values.items())
+            changed = [
+                t.kind
                 for t in beside
-            )
-            arrived = any(
-                new is not None and new.place == (x + dx, y + dy) and t.place != new.place
+                if (new := became[t.index]) is None
+                or any(not same_value(v, new.values.get(a), became) for a, v in t.values.items())
+            ]
+            changed += [
+                t.kind
                 for t, new in zip(scene.things, became, strict=True)
-            )
-            if changed or arrived:
+                if new is not None and new.place == (x + dx, y + dy) and t.place != new.place
+            ]
+            touched = [kind for kind in changed if kind not in self.autonomous]
+            if touched:
                 self._move(avatar, action, (dx, dy), 1)
+                self._touches.setdefault(touched[0], []).append((avatar, action, (dx, dy)))
+
+    def _moves_itself(self, kind: str) -> None:
+        """Things of a kind change by themselves: that they did beside the avatar tells nothing."""
+        if kind not in self.autonomous:
+            self.autonomous[kind] = None
+            for avatar, action, vector in self._touches.pop(kind, ()):
+                self._move(avatar, action, vector, -1)
+
+    def _pass(self, scene: Scene, thing: Thing, vector: Vector) -> None:
+        """Note what a thing that went farther than one step passed, and what it came to rest on."""
+        dx, dy = unit(vector)
+        assert thing.place is not None
+        x, y = thing.place
+        times = max(map(abs, vector))
+        for k in range(1, times + 1):
+            seen = self._passed if k < times else self._ended
+            seen.update(
+                (thing.kind, self.look(t)) for t in scene.at((x + k * dx, y + k * dy)) if t is not thing
+            )
+
+    def stops(self, mover: str) -> set[Look]:
+        """What a mover comes to rest on: never passed, as far as is known, and once the end of a move."""
+        return {look for kind, look in self._ended - self._passed if kind == mover}
+
+    def slides(self, mover: str) -> bool:
+        """Whether a mover ever went farther than one step."""
+        return any(max(map(abs, v)) > 1 and 0 in v for v in self.offsets.get(mover, ()))
 
     def _look(self, look: Look) -> Look:
         kind = look[0]
@@ -202,14 +260,22 @@ class Vocabulary:
 
     def _move(self, thing: Thing, action: Verb, vector: Vector, weight: int) -> None:
         """Count a vector for the action and for each value of the thing."""
-        self._moves_by_action.setdefault((thing.kind, action), Counter())[vector] += weight
+        count_move(self._moves_by_action, (thing.kind, action), vector, weight)
         for attribute, value in thing.values.items():
             if attribute != PLACE and not isinstance(value, Thing) and value is not None:
                 by_value = self._moves_by_value.setdefault((thing.kind, attribute), {})
-                by_value.setdefault(value, Counter())[vector] += weight
+                count_move(by_value, value, vector, weight)
 
     def _conclude(self) -> None:
         self.avatar = self._find_avatar()
+        self.headings = {
+            kind: heading
+            for kind, moves in self._own_moves.items()
+            if kind != self.avatar and (heading := moves.heading(led=self.avatar is not None)) is not None
+        }
+        self._kinds_together = {(mover, look[0]) for mover, look in self.together}
+        self.looks_change = any(a not in (PLACE, KIND) for _, a in self.changing)
+        self.pushed, self.links = self._find_pushed(), self._find_links()
         self.steps, self.facing, self.facings = {}, None, {}
         if self.avatar is None:
             return
@@ -220,21 +286,21 @@ class Vocabulary:
         }
         if not table:
             return
-        steps, purity = _majority(table)
+        steps, purity = majority(table)
         best = purity
         for (kind, attribute), by_value in self._moves_by_value.items():
             if kind == self.avatar and len(by_value) > 1:
-                facings, share = _majority(by_value)
+                facings, share = majority(by_value)
                 if share > best + 0.05 and len(set(facings.values())) > 1 and not self._is_many(by_value):
                     best, self.facing, self.facings = share, attribute, facings
         if self.facing is None:
             self.steps = steps
             if purity < 0.6 and sum(map(sum, (c.values() for c in table.values()))) > 4:
                 self.steps = {}
-            _complete(self.steps, [v for v in self.verbs if v not in steps and v not in self._with_objects])
+            complete(self.steps, [v for v in self.verbs if v not in steps and v not in self._with_objects])
         else:
             known = self.values.get((self.avatar, self.facing), {})
-            _complete(self.facings, [v for v in known if v not in self.facings])
+            complete(self.facings, [v for v in known if v not in self.facings])
             self._assume([v for v in known if v not in self.facings])
 
     def _assume(self, unknown: list[Any]) -> None:
@@ -259,9 +325,7 @@ class Vocabulary:
                 or not self._changed_in[kind]
             ):
                 continue
-            dependence = (
-                _information(self._outcomes[kind]) + 1e-6 * self._changed_in[kind] / self._transitions
-            )
+            dependence = information(self._outcomes[kind]) + 1e-6 * self._changed_in[kind] / self._transitions
             if found is None or dependence > best:
                 best, found = dependence, kind
         return found
@@ -283,6 +347,11 @@ class Vocabulary:
             self.frame,
             tuple(min(len(v), 6) for v in self.values.values()),
             sum(min(len(v), 6) for v in self.offsets.values()),
+            tuple((kind, h.source, tuple(h.table.items())) for kind, h in self.headings.items()),
+            len(self.references),
+            tuple(sorted(self.pushed)),
+            tuple(self.links),
+            sum(len(self.stops(kind)) for kind in self.offsets if self.slides(kind)),
         )
 
     def attributes_of(self, kind: str) -> tuple[str, ...]:
@@ -302,6 +371,10 @@ class Vocabulary:
         """Whether a thing like this one was ever in one place with the mover's kind."""
         return (mover, self.look(thing)) in self.together
 
+    def ever_passable(self, mover: str, kind: str) -> bool:
+        """The same, whatever the other one looks like."""
+        return (mover, kind) in self._kinds_together
+
     def direction(self, avatar: Thing | None, action: Action) -> Vector | None:
         """Where the avatar heads with an action, or None where that is not known."""
         if avatar is None:
@@ -310,12 +383,38 @@ class Vocabulary:
             return self.facings.get(avatar.values.get(self.facing))
         return self.steps.get(self.verb(action))
 
+    def own_direction(self, scene: Scene, thing: Thing, action: Action) -> Vector | None:
+        """Where a thing heads by itself, or None where it does not, or that is not known."""
+        heading = self.headings.get(thing.kind)
+        return None if heading is None else heading.of(scene, self.verb(action), thing)
+
+    def drift(self, kind: str) -> Vector | None:
+        """Where things of a kind mostly go by themselves."""
+        moves = self._own_moves.get(kind)
+        return moves.drift() if moves is not None and kind in self.autonomous else None
+
     def _is_many(self, by_value: Mapping[Any, Counter[Vector]]) -> bool:
         """Whether there are too many values for directions."""
         return len(by_value) > 8
 
     def is_single(self, kind: str) -> bool:
         return kind not in self._many
+
+    def _find_pushed(self) -> set[str]:
+        """The kinds that move, and not by themselves; the avatar aside."""
+        return {k for k, a in self.changing if a == PLACE and k != self.avatar and k not in self.autonomous}
+
+    def _find_links(self) -> dict[str, list[str]]:
+        """The kinds that always refer to the same several things, with the attributes by which they do."""
+        found: dict[str, list[str]] = {}
+        for kind, attribute in self.references:
+            if kind != self.avatar and (kind, attribute) not in self.changing:
+                found.setdefault(kind, []).append(attribute)
+        return {kind: attributes for kind, attributes in found.items() if len(attributes) > 1}
+
+    def is_numeric(self, kind: str, attribute: str) -> bool:
+        """Whether all values seen are numbers."""
+        return all(type(v) in (int, float) for v in self.values.get((kind, attribute), (None,)))
 
     def varies(self, kind: str, attribute: str) -> bool:
         """Whether the attribute was seen with more than one value."""
@@ -330,74 +429,3 @@ class Vocabulary:
         """Actions that head somewhere share what is learned; every other one is on its own."""
         verb = self.verb(action)
         return "step" if verb in self.steps else verb
-
-
-def same_value(old: Any, new: Any, became: Sequence[Thing | None]) -> bool:
-    """Whether a value stayed, a reference to what the same thing became counting as the same."""
-    if isinstance(old, Thing):
-        return isinstance(new, Thing) and became[old.index] is new
-    return bool(old == new) and not isinstance(new, Thing)
-
-
-def _outcome(thing: Thing, became: Sequence[Thing | None]) -> Any:
-    """What an action did to a thing, roughly: how far it went, which of its other values changed."""
-    new = became[thing.index]
-    if new is None:
-        return "gone"
-    vector = _vector(thing.place, new.place) if thing.place and new.place else None
-    changed = tuple(
-        a for a, v in thing.values.items() if a != PLACE and not same_value(v, new.values.get(a), became)
-    )
-    return vector, changed
-
-
-def _information(counts: Counter[tuple[Verb, Any]]) -> float:
-    """The mutual information of action and outcome in nats, less its bias (Miller 1955); 0 at least."""
-    total = sum(counts.values())
-    verbs: Counter[Verb] = Counter()
-    outcomes: Counter[Any] = Counter()
-    for (verb, outcome), n in counts.items():
-        verbs[verb] += n
-        outcomes[outcome] += n
-    found = sum(n / total * log(n * total / (verbs[v] * outcomes[o])) for (v, o), n in counts.items())
-    bias = (len(verbs) - 1) * (len(outcomes) - 1) / (2 * total)
-    return max(0.0, found - bias)
-
-
-def is_far(thing: Thing, avatar: Thing | None) -> bool:
-    """More than three steps from the avatar."""
-    if (
-        avatar is None
-        or avatar.place is None
-        or thing.place is None
-        or not _vector(thing.place, avatar.place)
-    ):
-        return False
-    return sum(map(abs, _vector(thing.place, avatar.place) or ())) > 3
-
-
-def _vector(a: tuple[Any, Any], b: tuple[Any, Any]) -> Vector | None:
-    if all(type(v) is int for v in (*a, *b)):
-        return (b[0] - a[0], b[1] - a[1])
-    return None
-
-
-def _unit(vector: Vector) -> Vector:
-    """The direction of a displacement, whatever its length."""
-    length = gcd(*vector) or 1
-    return (vector[0] // length, vector[1] // length)
-
-
-def _majority(table: Mapping[Any, Counter[Vector]]) -> tuple[dict[Any, Vector], float]:
-    """The commonest vector of each value, and the share of all moves that these explain."""
-    chosen = {value: moves.most_common(1)[0][0] for value, moves in table.items()}
-    total = sum(sum(moves.values()) for moves in table.values())
-    return chosen, sum(moves.most_common(1)[0][1] for moves in table.values()) / total
-
-
-def _complete(table: dict[Any, Vector], unknown: Iterable[Any]) -> None:
-    """Where all directions but one have their opposite and one value is left, it is the missing one."""
-    rest = list(unknown)
-    missing = {(-x, -y) for x, y in table.values()} - set(table.values())
-    if len(rest) == 1 and len(missing) == 1:
-        table[rest[0]] = missing.pop()

@@ -1,0 +1,119 @@
+"""Where things head by themselves: guards by their heading, what lies on a belt by the belt's, twins each his way.
+
+Like all structure it is read off the data. For each kind the displacements seen are held against what might tell
+them: an attribute of the thing, an attribute of what lies under it, or the action together with an attribute.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing
+from worldcoder.synthesis.rules.statistics import Vector
+
+Source = tuple[str, ...]
+"""("own", attribute), ("under", kind, attribute), ("action",) or ("action", attribute)."""
+
+_ENOUGH = 6
+"""Moves of a kind from which on its heading is looked for, where there is an avatar that may have moved it."""
+_PURE = 0.9
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What tells where things of a kind head, and where to by its value."""
+
+    source: Source
+    table: dict[Any, Vector]
+
+    def key(self, scene: Scene, verb: Any, thing: Thing) -> Any:
+        """The value that tells, here."""
+        return _key(self.source, scene, verb, thing)
+
+    def of(self, scene: Scene, verb: Any, thing: Thing) -> Vector | None:
+        """Where a thing heads; None where that is not known."""
+        return self.table.get(self.key(scene, verb, thing))
+
+
+def _key(source: Source, scene: Scene, verb: Any, thing: Thing) -> Any:
+    match source:
+        case ("own", attribute):
+            return thing.values.get(attribute)
+        case ("under", kind, attribute):
+            here = [t for t in scene.at(thing.place) if t.kind == kind]
+            return here[0].values.get(attribute) if here else None
+        case ("action",):
+            return verb
+    return (verb, thing.values.get(source[1]))
+
+
+@dataclass
+class OwnMoves:
+    """The displacements of one kind."""
+
+    total: int = 0
+    _by: dict[Source, dict[Any, Counter[Vector]]] = field(default_factory=dict)
+
+    def add(self, scene: Scene, verb: Any, thing: Thing, vector: Vector) -> None:
+        """One more; the scene is the one before it."""
+        self.total += 1
+        for source in self._sources(scene, thing):
+            key = _key(source, scene, verb, thing)
+            self._by.setdefault(source, {}).setdefault(key, Counter())[vector] += 1
+
+    def drift(self) -> Vector | None:
+        """The commonest displacement."""
+        counts = self._by.get(("action",), {}).values()
+        vectors = sum(counts, Counter[Vector]())
+        return vectors.most_common(1)[0][0] if vectors else None
+
+    @staticmethod
+    def _sources(scene: Scene, thing: Thing) -> Iterator[Source]:
+        yield ("action",)
+        for attribute, value in thing.values.items():
+            if attribute not in (PLACE, KIND) and not isinstance(value, Thing) and value is not None:
+                yield ("own", attribute)
+                yield ("action", attribute)
+        for other in scene.at(thing.place):
+            if other is not thing:
+                for attribute, value in other.values.items():
+                    if attribute not in (PLACE, KIND) and isinstance(value, str | int):
+                        yield ("under", other.kind, attribute)
+
+    def heading(self, *, led: bool) -> Heading | None:
+        """What tells the displacements best; None where nothing does, or the avatar leads.
+
+        led: there is an avatar, so that what follows the action need not be the thing's own doing.
+        """
+        if self.total < (_ENOUGH if led else 4):
+            return None
+        share = {source: self._share(by) for source, by in self._by.items()}
+        by_action = share.get(("action",), 0.0)
+        for source in sorted(self._by, key=lambda s: (s[0] == "action", s[0] == "under", len(s))):
+            by = self._by[source]
+            counted = sum(sum(moves.values()) for moves in by.values())
+            vectors = {moves.most_common(1)[0][0] for moves in by.values()}
+            if len(by) > 8 + 8 * (source[0] == "action") or len(vectors) < 2 or share[source] < _PURE:
+                continue
+            if source == ("action",) and led:
+                continue
+            if counted < _PURE * self.total and source[0] != "under":
+                continue
+            if source == ("action",) or share[source] > by_action + 0.05:
+                return Heading(source, dict(self._table(by)))
+        return None
+
+    @staticmethod
+    def _share(by: dict[Any, Counter[Vector]]) -> float:
+        total = sum(sum(moves.values()) for moves in by.values())
+        return sum(moves.most_common(1)[0][1] for moves in by.values()) / total
+
+    @staticmethod
+    def _table(by: dict[Any, Counter[Vector]]) -> Iterable[tuple[Any, Vector]]:
+        for key, moves in by.items():
+            vector, count = moves.most_common(1)[0]
+            if 2 * count > sum(moves.values()):
+                yield key, vector

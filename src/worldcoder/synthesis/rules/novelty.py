@@ -1,0 +1,81 @@
+"""What was met with which kind of action: literals, and pairs of literals about what is near."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from worldcoder.synthesis.rules.language import Literal
+from worldcoder.synthesis.rules.lists import Literals, bits
+from worldcoder.synthesis.rules.statistics import Verb
+
+Key = tuple[Verb, str]
+"""A group of actions and a kind of object."""
+
+_NOVEL = frozenset({
+    "action", "heads", "heads not", "at", "at.", "empty", "kind", "outside", "value", "not value", "any", "is", "same",
+    "arg", "with", "beside",
+})  # fmt: skip
+_PAIRED = frozenset({
+    "at", "at.", "empty", "value", "not value", "kind", "is", "any", "with", "beside",
+})  # fmt: skip
+
+
+class Novelty:
+    """Remembers what was met."""
+
+    def __init__(self, literals: Literals) -> None:
+        self._literals = literals
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self._seen: dict[Key, int] = {}
+        self._pairs: dict[Key, set[tuple[int, int]]] = {}
+        self._sorted_out = self._novel_bits = self._paired_bits = 0
+
+    def note(self, key: Key, mask: int) -> bool:
+        """Remember what was met; whether any of it was new."""
+        self._sort_out()
+        seen, pairs = self._seen.get(key, 0), self._pairs.setdefault(key, set())
+        before = (seen & self._novel_bits, len(pairs))
+        self._seen[key] = seen | mask
+        pairs.update(self._pairs_of(mask))
+        return before != (self._seen[key] & self._novel_bits, len(pairs))
+
+    def unseen(self, key: Key, mask: int) -> int:
+        """Those of the literals whose first meeting would be worth something, and that were never met."""
+        self._sort_out()
+        return mask & self._novel_bits & ~self._seen.get(key, 0)
+
+    def new_pairs(self, key: Key, mask: int) -> int:
+        """How many pairs were never met."""
+        self._sort_out()
+        known = self._pairs.get(key, set())
+        return sum(pair not in known for pair in self._pairs_of(mask))
+
+    def _sort_out(self) -> None:
+        while self._sorted_out < len(self._literals.all):
+            literal = self._literals.all[self._sorted_out]
+            if literal[0] in _NOVEL and _is_near(literal, 1) and not _is_number(literal):
+                self._novel_bits |= 1 << self._sorted_out
+            if literal[0] in _PAIRED and _is_near(literal, 2) and not _is_number(literal):
+                self._paired_bits |= 1 << self._sorted_out
+            self._sorted_out += 1
+
+    def _pairs_of(self, mask: int) -> Iterator[tuple[int, int]]:
+        chosen = list(bits(mask & self._paired_bits))
+        for n, i in enumerate(chosen):
+            for j in chosen[n + 1 :]:
+                yield (i, j)
+
+
+def _is_near(literal: Literal, most: int) -> bool:
+    """Whether a literal speaks of a place so many steps ahead at most, or of no place."""
+    if len(literal) < 2 or not isinstance(literal[1], tuple):
+        return True
+    return bool(literal[1][0] != "off" and literal[1][1] <= most)
+
+
+def _is_number(literal: Literal) -> bool:
+    """Whether a literal is about one value of a number: there are too many of these to try them all."""
+    return literal[0] in ("value", "not value", "arg") and type(literal[-1]) in (int, float)

@@ -1,0 +1,96 @@
+"""Small statistics of what changes: displacements, their majorities, what depends on the action."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from math import gcd, log
+from typing import Any
+
+from worldcoder.synthesis.rules.scene import PLACE, Thing
+
+Vector = tuple[int, int]
+Verb = str | tuple[Any, ...]
+"""An action without the objects it names: "up", or ("go", "north") where the arguments are mere words."""
+
+
+def same_value(old: Any, new: Any, became: Sequence[Thing | None]) -> bool:
+    """Whether a value stayed, a reference to what the same thing became counting as the same."""
+    if isinstance(old, Thing):
+        return isinstance(new, Thing) and became[old.index] is new
+    return bool(old == new) and not isinstance(new, Thing)
+
+
+def outcome_of(thing: Thing, became: Sequence[Thing | None]) -> Any:
+    """What an action did to a thing, roughly: how far it went, which of its other values changed."""
+    new = became[thing.index]
+    if new is None:
+        return "gone"
+    vector = vector_between(thing.place, new.place) if thing.place and new.place else None
+    changed = tuple(
+        a for a, v in thing.values.items() if a != PLACE and not same_value(v, new.values.get(a), became)
+    )
+    return vector, changed
+
+
+def information(counts: Counter[tuple[Verb, Any]]) -> float:
+    """The mutual information of action and outcome in nats, less its bias (Miller 1955); 0 at least."""
+    total = sum(counts.values())
+    verbs: Counter[Verb] = Counter()
+    outcomes: Counter[Any] = Counter()
+    for (verb, outcome), n in counts.items():
+        verbs[verb] += n
+        outcomes[outcome] += n
+    found = sum(n / total * log(n * total / (verbs[v] * outcomes[o])) for (v, o), n in counts.items())
+    bias = (len(verbs) - 1) * (len(outcomes) - 1) / (2 * total)
+    return max(0.0, found - bias)
+
+
+def is_far(thing: Thing, avatar: Thing | None) -> bool:
+    """More than three steps from the avatar."""
+    if (
+        avatar is None
+        or avatar.place is None
+        or thing.place is None
+        or not vector_between(thing.place, avatar.place)
+    ):
+        return False
+    return sum(map(abs, vector_between(thing.place, avatar.place) or ())) > 3
+
+
+def vector_between(a: tuple[Any, Any], b: tuple[Any, Any]) -> Vector | None:
+    """The displacement from one place to another; None where these are no cells of a grid."""
+    if all(type(v) is int for v in (*a, *b)):
+        return (b[0] - a[0], b[1] - a[1])
+    return None
+
+
+def count_move(table: dict[Any, Counter[Vector]], key: Any, vector: Vector, weight: int) -> None:
+    """Add to a count, leaving nothing where it comes to 0."""
+    counts = table.setdefault(key, Counter())
+    counts[vector] += weight
+    if counts[vector] <= 0:
+        del counts[vector]
+        if not counts:
+            del table[key]
+
+
+def unit(vector: Vector) -> Vector:
+    """The direction of a displacement, whatever its length."""
+    length = gcd(*vector) or 1
+    return (vector[0] // length, vector[1] // length)
+
+
+def majority(table: Mapping[Any, Counter[Vector]]) -> tuple[dict[Any, Vector], float]:
+    """The commonest vector of each value, and the share of all moves that these explain."""
+    chosen = {value: moves.most_common(1)[0][0] for value, moves in table.items()}
+    total = sum(sum(moves.values()) for moves in table.values())
+    return chosen, sum(moves.most_common(1)[0][1] for moves in table.values()) / total
+
+
+def complete(table: dict[Any, Vector], unknown: Iterable[Any]) -> None:
+    """Where all directions but one have their opposite and one value is left, it is the missing one."""
+    rest = list(unknown)
+    missing = {(-x, -y) for x, y in table.values()} - set(table.values())
+    if len(rest) == 1 and len(missing) == 1:
+        table[rest[0]] = missing.pop()

@@ -1,0 +1,98 @@
+"""What is predicted of the next state, part by part, each with the decision lists that fit all data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from worldcoder.synthesis.rules.effects import KEEP, Effect
+from worldcoder.synthesis.rules.language import Context
+from worldcoder.synthesis.rules.lists import DecisionList, Literals, Row, Rows, Rule, search
+
+EXISTS = "@exists"
+CREATES = "@creates"
+
+TargetKey = tuple[tuple[str, ...], str]
+"""The kinds and the attribute."""
+
+_CONTRADICTION_COST = 12.0
+"""What a transition that the rows contradict adds to the description length."""
+
+
+@dataclass
+class Target:
+    """What one set of decision lists predicts.
+
+    pool: the kinds it is about; for `CREATES`, the kind that appears, and the rule is about the avatar.
+    attribute: the place counts as one; `EXISTS`: whether the object goes on to exist.
+    phase: of the step; what happens in earlier phases has happened already when this is decided.
+    in_turn: whether objects change one after the other, those ahead first, each seeing what came before it.
+    """
+
+    pool: tuple[str, ...]
+    attribute: str
+    phase: int = 0
+    in_turn: bool = False
+    rows: Rows = field(default_factory=Rows)
+    lists: list[DecisionList] = field(default_factory=lambda: [DecisionList((Rule(0, KEEP),), 0.4)])
+    searched_at: int = 0
+    failed: bool = False
+    _votes: dict[int, tuple[Effect, ...]] = field(default_factory=dict)
+    _voters: list[DecisionList] | None = None
+
+    @property
+    def key(self) -> TargetKey:
+        return self.pool, self.attribute
+
+    def takes(self, context: Context) -> bool:
+        """Whether this is about the thing of a context."""
+        if self.attribute == CREATES:
+            return context.is_avatar
+        return context.thing.kind in self.pool
+
+    def votes(self, mask: int) -> tuple[Effect, ...]:
+        """The different effects that the lists foresee in a context."""
+        if self._voters is not self.lists:
+            self._voters = self.lists
+            self._votes.clear()
+        found = self._votes.get(mask)
+        if found is None:
+            found = self._votes[mask] = tuple(dict.fromkeys(one.effect(mask) for one in self.lists))
+        return found
+
+    def tell(self, row: Row) -> None:
+        """Drop the lists that a new row falsifies; the best one stays where none is left, until the next search."""
+        before, best = len(self.lists), self.lists[0]
+        self.lists = [one for one in self.lists if one.effect(row.mask) in row.effects]
+        if not self.lists or self.lists[0] is not best or 2 * len(self.lists) < before:
+            self.failed = True
+        self.lists = self.lists or [best]
+
+    @property
+    def due(self) -> bool:
+        """Whether the lists should be searched for again."""
+        return self.failed or len(self.rows) > 1.3 * self.searched_at + 1
+
+    @property
+    def length(self) -> float:
+        """The description length of the rules, and of what they cannot explain."""
+        return self.lists[0].cost + _CONTRADICTION_COST * len(self.rows.contradictions)
+
+    @property
+    def trouble(self) -> int:
+        """How much there is that the rules do not explain, or only one by one."""
+        return len(self.rows.contradictions) + max(0, len(self.lists[0].rules) - 6)
+
+    def fit(self, vocabulary_of_literals: Literals) -> None:
+        """Search; lists that survived stay in the ensemble."""
+        found = search(self.rows, vocabulary_of_literals)
+        known = {one.rules for one in found}
+        for one in self.lists:
+            if one.rules not in known and all(
+                one.effect(r.mask) in r.effects for r in self.rows.by_mask.values()
+            ):
+                found.append(one)
+        found.sort(key=lambda one: one.cost)
+        if found:
+            self.lists = [one for one in found if one.cost <= found[0].cost + 9.0][:80]
+        self.searched_at = len(self.rows)
+        self.failed = False
