@@ -116,8 +116,9 @@ def _place_effects(context: Context, new: Any) -> Iterator[tuple[Effect, float]]
         single = context.scene.single(kind)
         if single is not None and single is not context.avatar and single is not context.thing:
             yield ("place of", f"the:{kind}"), 2.6
-        for term in place_terms(context)[:3]:
-            yield ("partner", kind, term), 3.0
+        if (kind, PLACE) not in context.vocabulary.changing and not context.vocabulary.is_single(kind):
+            for term in place_terms(context)[:3]:
+                yield ("partner", kind, term), 3.0
     if context.vocabulary.slides(context.thing.kind):
         yield ("slide",), 2.5
 

@@ -170,6 +170,13 @@ class Writer:
                 return f"{helper}({self.quantity(one)}, {self.quantity(other)})"
             case (("some" | "no") as form, kind):
                 return f"{'' if form == 'some' else 'not '}state.all({kind!r})"
+            case ("some on", kind, other):
+                return f"{self.use('covered')}(state, {kind!r}, {other!r})"
+            case ("none on", kind, other):
+                return f"not {self.use('covered')}(state, {kind!r}, {other!r})"
+            case ("all on", kind, other):
+                covered = f"len({self.use('covered')}(state, {kind!r}, {other!r}))"
+                return f"0 < len(state.all({kind!r})) == {covered}"
             case (("count least" | "count below") as form, kind, attribute, value, n):
                 sign = ">=" if form == "count least" else "<"
                 return f"{self.use('how_many')}(state, {kind!r}, {attribute!r}, {value!r}) {sign} {n}"

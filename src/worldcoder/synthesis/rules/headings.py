@@ -7,13 +7,14 @@ them: an attribute of the thing, an attribute of what lies under it, or the acti
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing
-from worldcoder.synthesis.rules.statistics import Vector
+from worldcoder.synthesis.rules.statistics import Vector, unit
 
+Look = tuple[Any, ...]
 Source = tuple[str, ...]
 """("own", attribute), ("under", kind, attribute), ("action",) or ("action", attribute)."""
 
@@ -117,3 +118,23 @@ class OwnMoves:
             vector, count = moves.most_common(1)[0]
             if 2 * count > sum(moves.values()):
                 yield key, vector
+
+
+class Slides:
+    """What things passed that went farther than one step, and what they came to rest on."""
+
+    def __init__(self) -> None:
+        self._passed: set[tuple[str, Look]] = set()
+        self._ended: set[tuple[str, Look]] = set()
+
+    def add(self, scene: Scene, thing: Thing, vector: Vector, look: Callable[[Thing], Look]) -> None:
+        """One more displacement; the scene is the one before it."""
+        assert thing.place is not None
+        (x, y), (dx, dy), times = thing.place, unit(vector), max(map(abs, vector))
+        for k in range(1, times + 1):
+            seen = self._passed if k < times else self._ended
+            seen.update((thing.kind, look(t)) for t in scene.at((x + k * dx, y + k * dy)) if t is not thing)
+
+    def stops(self, mover: str) -> set[Look]:
+        """What a mover comes to rest on: never passed, as far as is known, and once the end of a move."""
+        return {look for kind, look in self._ended - self._passed if kind == mover}

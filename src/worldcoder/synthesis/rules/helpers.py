@@ -296,6 +296,13 @@ def foremost(objects, way):
     """The objects in order, those first that are farthest ahead."""
     return sorted(objects, key=lambda o: 0 if o.x is None else -(o.x * way[0] + o.y * way[1]))
 ''',
+    "covered": '''
+def covered(state, kind, other):
+    """The objects of a kind that share their place with another one."""
+    return [
+        o for o in state.all(kind) if o.x is not None and any(p is not o for p in state.at(o.x, o.y, other))
+    ]
+''',
     "within": '''
 def within(place, frame):
     """Whether a place lies in a frame: least x and y, greatest x and y."""

@@ -36,6 +36,7 @@ COSTS: Mapping[str, float] = {
     "arg": 2.0, "with": 1.6, "beside": 1.8, "apart": 2.2, "moved": 2.0, "not moved": 2.2,
     "row free": 2.6, "row blocked": 2.8, "in row": 2.0, "referred": 2.4, "unreferred": 2.4,
     "any like": 3.4, "none like": 3.4, "every": 3.2, "not every": 3.4, "some": 2.8, "no": 2.6,
+    "some on": 2.8, "none on": 2.8, "all on": 3.2,
     "more": 3.0, "at most": 3.0, "count least": 3.0, "count below": 3.0,
 }  # fmt: skip
 """Description lengths in nats. Literals about farther places and constants cost more (see `literal_cost`)."""

@@ -59,13 +59,19 @@ def quantity_literals(context: Context, terms: Sequence[str]) -> Iterator[Litera
     for kind in dict.fromkeys((*vocabulary.vanishing, *vocabulary.appearing)):
         if not vocabulary.is_single(kind):
             yield ("some", kind) if scene.kinds.get(kind) else ("no", kind)
+    for kind, top in vocabulary.covering:
+        there = scene.kinds.get(kind, [])
+        covered = sum(any(o.kind == top and o is not t for o in scene.at(t.place)) for t in there)
+        yield ("some on" if covered else "none on", kind, top)
+        if covered and covered == len(there):
+            yield ("all on", kind, top)
     for kind, attribute in vocabulary.changing:
         if attribute == PLACE or vocabulary.is_single(kind):
             continue
         known = vocabulary.values.get((kind, attribute), {})
         if not 1 < len(known) <= 4:
             continue
-        there = scene.kinds.get(kind, ())
+        there = scene.kinds.get(kind, [])
         held = [t.values.get(attribute) for t in there]
         for value in known:
             count = held.count(value)

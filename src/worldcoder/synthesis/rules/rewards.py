@@ -179,7 +179,7 @@ class Rewards:
             self.rows.add(mask, {label: 1.0 + (t.done is True) + 0.5 * (t.reward != 0)}, self._fitted)
             self.lists = [one for one in self.lists if one.effect(mask) == label]
             self._fitted += 1
-        if not self.lists:
+        if not self.lists and len(self.rows):
             self.lists = search(self.rows, self.literals, beam=8)
         if not self.lists:
             self.lists = [DecisionList((Rule(0, _label(0.0, False)),), 0.0)]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from worldcoder.synthesis.rules.headings import Heading, OwnMoves
+from worldcoder.synthesis.rules.headings import Heading, OwnMoves, Slides
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
 from worldcoder.synthesis.rules.statistics import (
     Vector,
@@ -55,12 +55,14 @@ class Vocabulary:
         self._own_moves: dict[str, OwnMoves] = {}
         self.headings: dict[str, Heading] = {}
         self.pushed: set[str] = set()
+        self._assumed: set[Any] = set()  # facings of which it is a guess where they head
+        self._turned_round = False
+        self.covering: list[tuple[str, str]] = []
         self._kinds_together: set[tuple[str, str]] = set()
         self.looks_change = False
         self.links: dict[str, list[str]] = {}
         self.references: dict[tuple[str, str], None] = {}
-        self._passed: set[tuple[str, Look]] = set()
-        self._ended: set[tuple[str, Look]] = set()
+        self._slides = Slides()
         self.tries: Counter[tuple[Verb, Any]] = Counter()
         self.movers: dict[Verb, None] = {}
         self.autonomous: dict[str, None] = {}
@@ -105,7 +107,8 @@ class Vocabulary:
         self._states.add(hash(scene.state))
         self._scenes += 1
         self._names.update(scene.by_name)
-        for kind, things in scene.kinds.items():
+        # kinds of which there are few come first wherever there is nothing else to choose by
+        for kind, things in sorted(scene.kinds.items(), key=lambda item: len(item[1])):
             self.kinds.setdefault(kind)
             self._kinds_in[kind] += 1
             if len(things) > 1:
@@ -176,7 +179,7 @@ class Vocabulary:
                             self._own_moves.setdefault(thing.kind, OwnMoves()).add(
                                 scene, name, thing, unit(vector)
                             )
-                            self._pass(scene, thing, vector)
+                            self._slides.add(scene, thing, vector, self.look)
         kept = {new.index for new in became if new is not None}
         for new in after.things:
             if new.index not in kept:
@@ -196,6 +199,8 @@ class Vocabulary:
                 self.movers.setdefault(name)
             elif avatar.place is not None:
                 self._touch(avatar, name, scene, became)
+                if self._assumed and name in self.movers:
+                    self._doubt_assumption(scene, avatar)
         if looks_change:  # what a thing looks like has changed: read all places again
             self.together = {
                 (kind, look) for kind, look in self.together if len(look) == len(self._look(look))
@@ -234,21 +239,9 @@ class Vocabulary:
             for avatar, action, vector in self._touches.pop(kind, ()):
                 self._move(avatar, action, vector, -1)
 
-    def _pass(self, scene: Scene, thing: Thing, vector: Vector) -> None:
-        """Note what a thing that went farther than one step passed, and what it came to rest on."""
-        dx, dy = unit(vector)
-        assert thing.place is not None
-        x, y = thing.place
-        times = max(map(abs, vector))
-        for k in range(1, times + 1):
-            seen = self._passed if k < times else self._ended
-            seen.update(
-                (thing.kind, self.look(t)) for t in scene.at((x + k * dx, y + k * dy)) if t is not thing
-            )
-
     def stops(self, mover: str) -> set[Look]:
-        """What a mover comes to rest on: never passed, as far as is known, and once the end of a move."""
-        return {look for kind, look in self._ended - self._passed if kind == mover}
+        """What a mover comes to rest on when it slides."""
+        return self._slides.stops(mover)
 
     def slides(self, mover: str) -> bool:
         """Whether a mover ever went farther than one step."""
@@ -275,8 +268,9 @@ class Vocabulary:
         }
         self._kinds_together = {(mover, look[0]) for mover, look in self.together}
         self.looks_change = any(a not in (PLACE, KIND) for _, a in self.changing)
+        self.covering = self._find_covering()
         self.pushed, self.links = self._find_pushed(), self._find_links()
-        self.steps, self.facing, self.facings = {}, None, {}
+        self.steps, self.facing, self.facings, self._assumed = {}, None, {}, set()
         if self.avatar is None:
             return
         table = {
@@ -306,14 +300,27 @@ class Vocabulary:
     def _assume(self, unknown: list[Any]) -> None:
         """With one axis known and two values left, suppose that they are the two ways of the other axis.
 
-        Which is which is a guess: the first thing that changes beside the avatar tells.
+        Which is which is a guess: the first thing that changes beside the avatar tells, and a step that leads nowhere
+        where nothing is in the way turns it round.
         """
         vectors = list(self.facings.values())
         if len(unknown) == 2 and len(vectors) == 2 and vectors[0] == (-vectors[1][0], -vectors[1][1]):
             x, y = vectors[0]
             if 0 in (x, y):
-                first, second = sorted(unknown, key=repr)
+                first, second = reversed(unknown) if self._turned_round else unknown
                 self.facings[first], self.facings[second] = (abs(y), abs(x)), (-abs(y), -abs(x))
+                self._assumed = set(unknown)
+
+    def _doubt_assumption(self, scene: Scene, avatar: Thing) -> None:
+        """The avatar stayed where it might have gone on: it heads the other way if nothing was in its way."""
+        value = avatar.values.get(self.facing) if self.facing else None
+        vector = self.facings.get(value)
+        if value not in self._assumed or vector is None or avatar.place is None:
+            return
+        (x, y), (dx, dy) = avatar.place, vector
+        ahead, behind = scene.at((x + dx, y + dy)), scene.at((x - dx, y - dy))
+        if all(self.passable(avatar.kind, t) for t in ahead) and behind:
+            self._turned_round = not self._turned_round
 
     def _find_avatar(self) -> str | None:
         """The kind there is one of whose changes depend most on what is done."""
@@ -351,6 +358,7 @@ class Vocabulary:
             len(self.references),
             tuple(sorted(self.pushed)),
             tuple(self.links),
+            tuple(self.covering),
             sum(len(self.stops(kind)) for kind in self.offsets if self.slides(kind)),
         )
 
@@ -399,6 +407,16 @@ class Vocabulary:
 
     def is_single(self, kind: str) -> bool:
         return kind not in self._many
+
+    def _find_covering(self) -> list[tuple[str, str]]:
+        """Pairs of a kind that stays where it is and one that comes to lie there, the avatar aside."""
+        moves = {kind for kind, attribute in self.changing if attribute == PLACE}
+        pairs = {(a, b) for a in self.kinds for b in moves if b != self.avatar and a not in moves}
+        return [pair for pair in sorted(pairs, key=self._order_met) if pair in self._kinds_together]
+
+    def _order_met(self, pair: tuple[str, str]) -> tuple[int, ...]:
+        kinds = list(self.kinds)
+        return tuple(kinds.index(kind) for kind in pair)
 
     def _find_pushed(self) -> set[str]:
         """The kinds that move, and not by themselves; the avatar aside."""
