@@ -14,7 +14,7 @@ def match(before: State, after: State) -> tuple[int | None, ...]:
 
     Objects with names are matched by name. The others are matched within their kind: first those that did not
     change, then the pairs that changed least, smallest change first; then partners are exchanged as long as that
-    makes the sum of the squared changes smaller, so that of a row that moved on each is taken to have moved one
+    makes less of it all together, so that of a row that moved on each is taken to have moved one
     step, and not the last to have jumped ahead. What is left over on both sides at one place, with the same
     attributes, has changed its kind.
     """
@@ -71,7 +71,7 @@ def match(before: State, after: State) -> tuple[int | None, ...]:
 
 
 def _exchange(before: State, after: State, result: list[int | None], kind: str) -> None:
-    """Exchange partners so that the sum of the squared changes is least."""
+    """Exchange partners so that the sum of the changes is least."""
     paired = {
         i: j
         for i, o in enumerate(before.objects)
@@ -89,7 +89,7 @@ def _exchange(before: State, after: State, result: list[int | None], kind: str) 
     if not 1 < len(involved) <= _MOST_EXCHANGED:
         return
     targets = [paired[i] for i in involved]
-    costs = [[_distance(before.objects[i], after.objects[j]) ** 2 for j in targets] for i in involved]
+    costs = [[_distance(before.objects[i], after.objects[j]) for j in targets] for i in involved]
     for i, n in zip(involved, _assignment(costs), strict=True):
         result[i] = targets[n]
 
@@ -144,16 +144,18 @@ def _look(o: Obj) -> tuple[object, ...]:
 
 
 def _distance(a: Obj, b: Obj) -> float:
-    """How much changed: how far for places, and a little more than a step for each other attribute."""
-    total = 0.0
+    """How much changed: a step is little, another attribute a little more, and a leap much, however far it goes."""
+    total, across = 0.0, []
     for attribute in {*a.attributes, *b.attributes}:
         old, new = a.attributes.get(attribute), b.attributes.get(attribute)
         if old == new or (isinstance(old, Ref) and isinstance(new, Ref)):
             continue
         if attribute in ("x", "y") and isinstance(old, int) and isinstance(new, int):
-            total += abs(old - new)
+            across.append(abs(old - new))
         else:
             total += 1.2
+    if across:
+        total += (1.0 if len(across) == 1 else 2.2) if max(across) == 1 else 6.0 + 0.1 * sum(across)
     return total
 
 
