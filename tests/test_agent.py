@@ -44,6 +44,7 @@ def act_in(
         ("minigrid:Empty-5x5", 200),
         ("minigrid:DoorKey-5x5", 400),
         ("minigrid:LavaGapS5", 200),
+        ("minigrid:UnlockPickup", 100),
     ],
 )
 @pytest.mark.parametrize("seed", [0, 1])

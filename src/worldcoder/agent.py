@@ -13,15 +13,15 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import product
+from dataclasses import dataclass, field
 from typing import Literal
 
 from worldcoder.exploration import Explorer, KnownSteps
 from worldcoder.planning import Budget, Plan, Status
 from worldcoder.programs import Actions, Program, Runner, Simulation, WorldModel, default_runner
+from worldcoder.searching import Searches
 from worldcoder.synthesis.learner import Learner
-from worldcoder.synthesis.proposer import Counterexample, Proposer, RewardProposal
+from worldcoder.synthesis.proposer import BOLDEST, Counterexample, Proposer, RewardProposal
 from worldcoder.world.values import Action, Goal, State, Transition
 
 Why = Literal["random", "plan", "guess", "explore"]
@@ -104,10 +104,10 @@ class Agent:
         self.settled = False
         self._rng = rng
         self._actions = actions
-        self._planner = planner
         self._clock = clock or (lambda name: Timer())
         self._runner = runner or default_runner()
         self.learner = Learner(proposer, self._runner)
+        self._searches = Searches(proposer, self.learner, self._runner, planner, self._action_source)
         self._start: State | None = None
         self._action_sets: set[tuple[Action, ...]] = set()
         self._queue: deque[tuple[State, Action, Why, str]] = deque()  # where it should be, what to do
@@ -115,8 +115,9 @@ class Agent:
         self._quiet: set[State] = set()  # where nothing to learn was found
         self._tried: set[tuple[State, Action]] = set()
         self._known_steps = KnownSteps()
-        self._disappointed: str | None = None
-        self._promise: tuple[tuple[State, str], bool] | None = None
+        self._disappointed: set[tuple[int, str]] = (
+            set()
+        )  # boldness, program: with which nothing can be reached
 
     @property
     def phi1(self) -> float:
@@ -134,10 +135,12 @@ class Agent:
         """An episode starts."""
         self.counts.episodes += 1
         self.goal = goal
+        if state != self._start:
+            self._searches.patience.renew()
         self._start = state
         self._queue.clear()
         self._without_plan.clear()
-        self._disappointed = None
+        self._disappointed.clear()
         self.proposer.begin(state, goal, self._known_actions(state))
 
     def act(self, state: State) -> Decision:
@@ -162,6 +165,7 @@ class Agent:
     def observe(self, transition: Transition) -> None:
         """Take in what an action led to, and mend the model if it was wrong."""
         self.counts.actions += 1
+        self._searches.patience.now = self.counts.actions
         self.counts.successes += transition.reward > 0 and transition.done
         self._known_actions(transition.next_state)
         self._tried.add((transition.state, transition.action))
@@ -195,6 +199,7 @@ class Agent:
             self._quiet.clear()
         if changed or self.learner.surprised:
             self._without_plan.clear()
+            self._disappointed.clear()
         # a proof holds wherever the model leads; what a budget did not suffice for may be nearer now
         self._without_plan = {k: found for k, found in self._without_plan.items() if found[0] is _NEVER}
 
@@ -206,7 +211,7 @@ class Agent:
         """The plan to a guessed reward has been carried out: was it rewarded?"""
         self.guess = None
         if not (transition.done and transition.reward > 0):
-            simulation = self._simulation(transition.state, guess.program)
+            simulation = self._searches.simulation(transition.state, guess.program)
             prediction = simulation.predict(transition.state, transition.action)
             if prediction.done and prediction.state == transition.next_state:
                 self.counts.wrong_guesses += 1
@@ -230,10 +235,16 @@ class Agent:
         likely = self._likely()
         learned = bool(likely) and likely[0].learned
         nodes = config.plan_nodes if learned else config.guess_nodes // 4
-        if self._try_all(state, likely, nodes) or (config.optimism and self._hope(state, likely, nodes)):
+        if self._try_all(state, likely, nodes):
+            return
+        if config.optimism and (self._hope(state, likely, nodes, range(BOLDEST))):
             return
         if likely and self.phi2 is Status.UNREACHABLE and state != self._start and self._promises_goal():
             return  # something was done that cannot be undone: begin again
+        if self._explore(state, untried=False):
+            return
+        if config.optimism and self._hope(state, likely, nodes, [BOLDEST]):
+            return
         if self._explore(state) or learned:
             return
         guesses = [p for p in self.proposer.reward_programs(self.goal, self._start) if p.cost < float("inf")]
@@ -257,29 +268,53 @@ class Agent:
         any_of = self.proposer.any_of(open_ones)
         if any_of is None or len(open_ones) == 1:
             return True
-        self.phi2 = self._search(state, any_of, nodes)[1].status
+        self.phi2 = self._searches.search("any", state, any_of, nodes)[1].status
         if self.phi2 is not Status.FOUND:
             for guess in open_ones:
                 self._without_plan[guess.program.id] = self.phi2, nodes
         return self.phi2 is Status.FOUND
 
-    def _hope(self, state: State, proposals: Sequence[RewardProposal], nodes: int) -> bool:
-        """Try the same with a transition program that lets pass what was never seen to be stopped."""
-        program = self.proposer.optimistic_program()
-        if program is None or program.id == self._disappointed:
-            return False
+    def _hope(
+        self, state: State, proposals: Sequence[RewardProposal], nodes: int, boldness: Sequence[int]
+    ) -> bool:
+        """Try the same with transition programs that hope for what was never seen to fail."""
         known = self.phi2
-        any_of = self.proposer.any_of(proposals) if len(proposals) > 1 else None
-        if any_of is not None and not self._search(state, any_of, nodes, program)[1].found:
-            proposals = ()
-        for proposal in proposals:
-            simulation, found = self._search(state, proposal.program, nodes, program)
-            note = f"hoping that {proposal.meaning or 'it is reached'}"
-            if found.found and self._enqueue(simulation, found.actions, "guess", note):
+        for bold in boldness:
+            hopeless = (bold, self._searches.program.id)
+            program = self.proposer.optimistic_program(bold)
+            if program is None or hopeless in self._disappointed:
+                continue
+            status = self._hope_for(state, proposals, nodes, program, f"hope {bold}")
+            if status is Status.FOUND:
                 return True
-        self._disappointed = program.id
+            if status is Status.UNREACHABLE:  # and will be when there is less to hope for
+                self._disappointed.add(hopeless)
         self.phi2 = known
         return False
+
+    def _hope_for(
+        self,
+        state: State,
+        proposals: Sequence[RewardProposal],
+        nodes: int,
+        program: Program,
+        purpose: str,
+    ) -> Status:
+        """How the search for a way with a hopeful program ended; a way that was found is in the queue."""
+        any_of = self.proposer.any_of(proposals) if len(proposals) > 1 else None
+        if any_of is not None:
+            status = self._searches.search(purpose, state, any_of, nodes, program)[1].status
+            if status is not Status.FOUND:
+                return status
+        ended = Status.UNREACHABLE
+        for proposal in proposals:
+            simulation, found = self._searches.search(purpose, state, proposal.program, nodes, program)
+            note = f"hoping that {proposal.meaning or 'it is reached'}"
+            if found.found and self._enqueue(simulation, found.actions, "guess", note):
+                return Status.FOUND
+            if found.status is not Status.UNREACHABLE:
+                ended = Status.BUDGET
+        return ended
 
     def _try(self, state: State, proposal: RewardProposal, nodes: int) -> bool:
         """Whether there is a plan to what the proposal rewards; if so it is in the queue."""
@@ -288,7 +323,7 @@ class Agent:
         if status is Status.UNREACHABLE or tried >= nodes:
             self.phi2 = status  # true from any state that the model leads to, until the model changes
             return False
-        simulation, found = self._search(state, proposal.program, nodes)
+        simulation, found = self._searches.search(key, state, proposal.program, nodes)
         self.phi2 = found.status
         if not found.found:
             self._without_plan[key] = found.status, nodes
@@ -310,37 +345,11 @@ class Agent:
         self._queue.extend(steps)
         return len(steps) == len(actions)
 
-    def _search(
-        self, state: State, reward: Program, nodes: int, transition: Program | None = None
-    ) -> tuple[Simulation, Plan]:
-        """Plan. Where a program fails in an imagined step, that step is left out, and the search made again."""
-        program, learner = transition or self._program, self.learner
-        for _ in range(_SEARCHES):
-            simulation, found = self._simulation(state, reward, program), _NOTHING_KNOWN
-            if learner.hopeless(program, reward):
-                break
-            found = self._planner(simulation, budget=Budget(nodes=nodes))
-            fault, in_vain = found.fault, not found.found
-            if not (fault and learner.fault(fault, program, reward, in_vain=in_vain) and in_vain):
-                break
-        if found.status is _NEVER and learner.without(program, reward):
-            found = replace(found, status=Status.BUDGET)  # not everything was looked at
-        return simulation, found
+    def _explore(self, state: State, *, untried: bool = True) -> bool:
+        """Queue the way to what would teach most for its distance: interest / (distance + 2).
 
-    @property
-    def _program(self) -> Program:
-        assert self.learner.program is not None
-        return self.learner.program
-
-    def _simulation(
-        self, state: State, reward: Program | None, transition: Program | None = None
-    ) -> Simulation:
-        program = transition or self._program
-        without = self.learner.without(program, reward)
-        return self._runner.simulation(program, reward, state, self._action_source(state), without=without)
-
-    def _explore(self, state: State) -> bool:
-        """Queue the way to what would teach most for its distance: interest / (distance + 2)."""
+        untried: where nothing is doubtful, to what was not done yet.
+        """
         if state in self._quiet:
             return False
         with self._clock("exploring"):
@@ -348,22 +357,22 @@ class Agent:
             reward = None if learned is None else learned.program
             explorer = Explorer(
                 self.proposer,
-                self._simulation(state, reward),
+                self._searches.simulation(state, reward),
                 self._known_actions,
                 tried=self._tried,
-                wrong=self.learner.wrong.union(self.learner.without(self._program, reward)),
+                wrong=self.learner.wrong.union(self.learner.without(self._searches.program, reward)),
                 nodes=self.config.explore_nodes,
-                known=self._known_steps.of(self._program, reward),
+                known=self._known_steps.of(self._searches.program, reward),
             )
             found = explorer.most_interesting()
             news = found is None and self._seek_news(state)
-            if found is None and not (news or self.settled or self._promises_goal()):
+            if found is None and not (not untried or news or self.settled or self._promises_goal()):
                 found = explorer.untried()  # all agree, and yet no goal is in sight: all may be wrong
             for fault in explorer.faults(self.goal):
-                self.learner.fault(fault, self._program, reward)
+                self.learner.fault(fault, self._searches.program, reward)
             if found is not None:
                 self._queue.extend((*step, "explore", found.why) for step in found.way)
-            elif not news:
+            elif not news and untried:
                 self._quiet.add(state)
             return found is not None or news
 
@@ -373,32 +382,24 @@ class Agent:
         program = self.proposer.news_program(self.goal, self._start)
         if program is None or program.id in self._without_plan:
             return False
-        nodes = self.config.guess_nodes
-        simulation, found = self._search(state, program, nodes)
+        simulation, found = self._searches.search("news", state, program, self.config.guess_nodes)
         if found.found and self._enqueue(simulation, found.actions, "explore", "news of the reward"):
             return True
-        self._without_plan[program.id] = found.status, nodes
+        self._without_plan[program.id] = found.status, self.config.guess_nodes
         return False
 
     def _promises_goal(self) -> bool:
         """Whether there is a plan from the start of the episode (φ2) to something likely, hoping included."""
         assert self._start is not None
-        key = (self._start, self._program.id)
-        if self._promise is None or self._promise[0] != key:
-            likely = self._likely()
-            any_of = self.proposer.any_of(likely) if len(likely) > 1 else None
-            rewards = [p.program for p in likely] if any_of is None else [any_of]
-            hopeful = self.proposer.optimistic_program() if self.config.optimism else None
-            transitions = [None] if hopeful is None else [None, hopeful]
-            nodes = self.config.guess_nodes
-            self._promise = (
-                key,
-                any(
-                    self._search(self._start, reward, nodes, transition)[1].found
-                    for transition, reward in product(transitions, rewards)
-                ),
-            )
-        return self._promise[1]
+        return self._searches.promises(
+            self._start, self._likely_rewards, self.config.guess_nodes, hopes=self.config.optimism
+        )
+
+    def _likely_rewards(self) -> list[Program]:
+        """What the likely ones reward, as one program where that can be said in one."""
+        likely = self._likely()
+        any_of = self.proposer.any_of(likely) if len(likely) > 1 else None
+        return [p.program for p in likely] if any_of is None else [any_of]
 
     def _likely(self) -> list[RewardProposal]:
         """What was learned of the goal, or else the guesses that go before exploring."""
@@ -431,9 +432,6 @@ class Agent:
 
 _NEVER = Status.UNREACHABLE
 _UNKNOWN = (Status.BUDGET, -1)
-_NOTHING_KNOWN = Plan(Status.BUDGET, (), (), 0, 0.0, "none")
-_SEARCHES = 3
-"""Searches that are made in the place of one, where programs fail in what they imagine."""
 
 
 @dataclass

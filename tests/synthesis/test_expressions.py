@@ -49,7 +49,14 @@ def holds(dynamics: Dynamics, literal: Literal, kind: str, *, avatar: bool) -> l
 
 
 @pytest.mark.parametrize(
-    "name", ["pushing", "gathering", "minigrid:DoorKey-6x6", "examples/own_world.py:make_env"]
+    "name",
+    [
+        "pushing",
+        "gathering",
+        "minigrid:DoorKey-6x6",
+        "examples/own_world.py:make_env",
+        *(f"lab:{n}" for n in ("rows", "patrol", "shop", "kitchen", "railway", "twins", "belts", "teleport")),
+    ],
 )
 def test_literals_and_their_python_agree(name: str) -> None:
     seen = recorded(name)
@@ -68,7 +75,8 @@ def test_literals_and_their_python_agree(name: str) -> None:
         direction = vocabulary.direction(me, case.action)
         for kind in kinds:
             for thing in scene.kinds.get(kind, ()):
-                context = Context(scene, case.action, thing, me, direction, vocabulary)
+                own = vocabulary.own_direction(scene, thing, case.action)
+                context = Context(scene, case.action, thing, me, direction, vocabulary, own=own)
                 found = {lit for lit in literals(context) if lit[0] not in NOT_ALONE}
                 true.setdefault((n, kind), []).append(found)
                 for literal in found:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 
 import pytest
 from small_worlds import GATHERING_ROOM, GATHERING_STEPS, PUSHING_ROOM, STEPS, gathering, pushing, walk
 
+from worldcoder.envs import make
 from worldcoder.programs import Check, default_runner
+from worldcoder.programs.inside.loading import load_namespace
+from worldcoder.synthesis.rules.emit_reward import emit_reward
 from worldcoder.synthesis.rules.guesses import final_clause, guesses
+from worldcoder.synthesis.rules.language import Literal
+from worldcoder.synthesis.rules.lists import DecisionList, Rule
+from worldcoder.synthesis.rules.rewards import Rewards, step_literals
+from worldcoder.synthesis.rules.scene import scene_of
 from worldcoder.synthesis.rules.synthesizer import RulesSynthesizer
 from worldcoder.world import Action, State, Transition
+from worldcoder.world.live import LiveState
 
 Payment = Callable[[State, Action, State], tuple[float, bool]]
 
@@ -115,3 +124,37 @@ def test_a_guess_is_a_program_that_rewards_it() -> None:
 )
 def test_a_goal_ends_with_its_last_clause(goal: str, end: str) -> None:
     assert final_clause(goal) == end
+
+
+@pytest.mark.parametrize(
+    "name", ["lab:rows", "lab:patrol", "lab:shop", "lab:kitchen", "lab:railway", "lab:twins"]
+)
+def test_literals_of_steps_and_their_python_agree(name: str) -> None:
+    """Every literal that is true of some step is true, as Python, of just those steps that have it."""
+    world, rng = make(name), random.Random(4)
+    seen: list[Transition] = []
+    state, goal = world.reset(0)
+    for seed in range(150):
+        action = rng.choice(list(world.actions(state)))
+        step = world.step(action)
+        seen.append(Transition(state, goal, action, step.state, step.reward, step.done))
+        state = world.reset(seed).state if step.done or step.truncated else step.state
+    vocabulary = learn(seen, list(world.actions(seen[0].state))).dynamics.vocabulary
+    cases = rng.sample(seen, 40)
+    true = [
+        set(step_literals(vocabulary, scene_of(t.state), t.action, scene_of(t.next_state))) for t in cases
+    ]
+    forms: dict[str, list[Literal]] = {}
+    for literal in dict.fromkeys(lit for found in true for lit in sorted(found, key=repr)):
+        forms.setdefault(literal[0], []).append(literal)
+    assert len(forms) >= 4
+    for some in forms.values():
+        for literal in rng.sample(some, min(5, len(some))):
+            rewards = Rewards(goal)
+            condition = rewards.literals.mask([literal])
+            paying = Rule(condition, ("reward", 1.0, False)), Rule(0, ("reward", 0.0, False))
+            source = emit_reward(rewards, vocabulary, DecisionList(paying, 0.0))
+            function = load_namespace(source, "reward")["reward"]
+            for t, found in zip(cases, true, strict=True):
+                paid_for, _ = function(LiveState(t.state), t.action, LiveState(t.next_state))
+                assert bool(paid_for) == (literal in found), (literal, t.action, str(t.state))

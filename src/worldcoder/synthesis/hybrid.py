@@ -78,15 +78,15 @@ class HybridSynthesizer:
     def transition_program(self) -> Program:
         return self.llm.transition_program()
 
-    def optimistic_program(self) -> Program | None:
+    def optimistic_program(self, boldness: int = 0) -> Program | None:
         """The best program where the rules in it let pass what was never seen to be stopped; None: the same."""
-        best, hopeful = self.llm.transitions.best, self.rules.optimistic_program()
+        best, hopeful = self.llm.transitions.best, self.rules.optimistic_program(boldness)
         if best is None or hopeful is None:
             return None
         if best is self._by_rules:
             return hopeful
         written = self._written.get(best.program.id)
-        if written is None:
+        if written is None or boldness:
             return None
         key = best.program.id, hopeful.id
         if self._hopeful is None or self._hopeful[0] != key:

@@ -70,6 +70,10 @@ class RewardProposal:
     cost: float = 0.0
 
 
+BOLDEST = 3
+"""The most that is asked for in `Proposer.optimistic_program`."""
+
+
 class Proposer(Protocol):
     """Learns from transitions and proposes programs."""
 
@@ -104,11 +108,12 @@ class Proposer(Protocol):
         """The best transition program now."""
         ...
 
-    def optimistic_program(self) -> Program | None:
+    def optimistic_program(self, boldness: int = 0) -> Program | None:
         """The best transition program where nothing stops what was not seen to be stopped; None: the same.
 
         It reproduces the data as well, and is planned with only where the best one has no plan: optimism in
-        the dynamics.
+        the dynamics. boldness: how much more is hoped for, up to `BOLDEST`: of what was never tried as well, that
+        it leads on.
         """
         ...
 

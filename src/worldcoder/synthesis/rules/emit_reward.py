@@ -25,12 +25,53 @@ class _Writer:
         self.helpers.add(helper)
         return helper
 
+    def change(self, kind: str, attribute: str) -> str:
+        """How much the sum of an attribute has grown; 0 where there is nothing to add up before or after."""
+        return f"{self.use('how_much_more')}(state, next_state, {kind!r}, {attribute!r})"
+
     def literal(self, literal: Literal) -> str:
         """An expression that is true where the literal is."""
         me = self.me
         match literal:
             case ("did", name):
                 return f"action.name == {name!r}"
+            case (("rose" | "fell") as form, kind, attribute):
+                return f"{self.change(kind, attribute)} {'>' if form == 'rose' else '<'} 0"
+            case ("changed by", kind, attribute, amount):
+                return f"{self.change(kind, attribute)} == {amount!r}"
+            case ("sum least", kind, attribute, amount):
+                return f"{self.use('sum_of')}(next_state, {kind!r}, {attribute!r}) >= {amount!r}"
+            case ("sum below", kind, attribute, amount):
+                code = f"{self.use('sum_of')}(next_state, {kind!r}, {attribute!r}) < {amount!r}"
+                return f"next_state.all({kind!r}) and {code}"
+            case ("all enough", kind, attribute, other):
+                test = f"{read('o', attribute)} >= {read('o', other)}"
+                every = f"next_state.all({kind!r})"
+                return f"{every} and all({test} for o in {every})"
+            case (("more enough" | "fewer enough") as form, kind, attribute, other):
+                rest = f"{kind!r}, {attribute!r}, {other!r})"
+                sign = ">" if form == "more enough" else "<"
+                return f"{self.use('enough')}(next_state, {rest} {sign} enough(state, {rest}"
+            case ("refers", kind, attribute, target):
+                return f"{self.use('referring')}(next_state, {kind!r}, {attribute!r}, {target!r}) > 0"
+            case ("now refers", kind, attribute, target):
+                rest = f"{kind!r}, {attribute!r}, {target!r})"
+                return f"{self.use('referring')}(next_state, {rest} > referring(state, {rest}"
+            case ("meets", kind, attribute, other, its):
+                self.use("is_object")
+                one, two = read("o", attribute), read("p", its)
+                loops = f"for o in next_state.all({kind!r}) for p in next_state.all({other!r})"
+                return f"any(is_object({one}) and {one} is {two} {loops})"
+            case ("lacks", kind, attribute, other):
+                code = f"{self.use('get')}({read('o', attribute)}, {other!r}) is None"
+                return f"any({code} for o in next_state.all({kind!r}))"
+            case (("some on same" | "all on same") as form, kind, other, attribute):
+                matched = f"{self.use('matched')}(next_state, {kind!r}, {other!r}, {attribute!r})"
+                if form == "some on same":
+                    return f"{matched} > 0"
+                return f"0 < {matched} == len(next_state.all({kind!r}))"
+            case ("toward", kind):
+                return f"{self.use('things')}(state, {self.use('ahead')}({self.was}, step_before), {kind!r})"
             case ("gone",):
                 return f"{me} is None"
             case ("moved",):
@@ -74,11 +115,13 @@ class _Writer:
             case ("is", kind, attribute, value):
                 return f"any({read('o', attribute)} == {value!r} for o in next_state.all({kind!r}))"
             case ("all", kind, attribute, value):
-                return f"all({read('o', attribute)} == {value!r} for o in next_state.all({kind!r}))"
+                every = f"next_state.all({kind!r})"
+                return f"{every} and all({read('o', attribute)} == {value!r} for o in {every})"
             case ("some on", kind, other):
                 return f"any(next_state.at(o.x, o.y, {other!r}) for o in next_state.all({kind!r}))"
             case ("all on", kind, other):
-                return f"all(next_state.at(o.x, o.y, {other!r}) for o in next_state.all({kind!r}))"
+                every = f"next_state.all({kind!r})"
+                return f"{every} and all(next_state.at(o.x, o.y, {other!r}) for o in {every})"
             case (("more on" | "fewer on") as form, kind, other):
                 self.use("count_on")
                 sign = ">" if form == "more on" else "<"
@@ -143,6 +186,13 @@ def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionLis
         else:
             top.append(f"STEPS = {steps_text(vocabulary.steps)[0]}  # where an action heads")
             start.append(f"    step = {steps_text(vocabulary.steps)[1]}")
+    if "step_before" in text:
+        if vocabulary.facing:
+            top = top or [f"FACING = {table_text(vocabulary.facings)}  # where {vocabulary.avatar} heads"]
+            start.append(f"    step_before = FACING.get(getattr({writer.was}, {vocabulary.facing!r}, None))")
+        else:
+            top = top or [f"STEPS = {steps_text(vocabulary.steps)[0]}  # where an action heads"]
+            start.append(f"    step_before = {steps_text(vocabulary.steps)[1]}")
     constants = "\n".join(top) + "\n" if top else ""
     function = "\n".join([*start, *lines]) + "\n"
     return "\n\n".join(part for part in (constants, helper_text(writer.helpers), function) if part).lstrip(

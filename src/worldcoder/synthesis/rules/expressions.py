@@ -251,12 +251,14 @@ class Writer:
             case ("arg" | "this way", term, value):
                 return f"{self.object(term)} == {value!r}"
             case ("is", first, second):
-                return f"{self.object(first)} is {self.object(second)}"
+                if first in ("self", "me") or second in ("self", "me"):
+                    return f"{self.object(first)} is {self.object(second)}"
+                return f"{self.use('identical')}({self.object(first)}, {self.object(second)})"
             case ("not is", first, second):
                 return f"{self.use('distinct')}({self.object(first)}, {self.object(second)})"
             case (("equal" | "not equal") as form, first, attribute, second, other):
-                sign = "==" if form == "equal" else "!="
-                return f"{self.value(first, attribute)} {sign} {self.value(second, other)}"
+                helper = self.use("equal" if form == "equal" else "unequal")
+                return f"{helper}({self.value(first, attribute)}, {self.value(second, other)})"
             case (("same" | "not same") as form, first, second, attribute):
                 helper = self.use("alike" if form == "same" else "unlike")
                 return f"{helper}({self.object(first)}, {self.object(second)}, {attribute!r})"

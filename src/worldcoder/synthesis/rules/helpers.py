@@ -159,6 +159,11 @@ def is_object(value):
     """Whether a value is an object of the state."""
     return hasattr(value, "kind")
 ''',
+    "identical": '''
+def identical(a, b):
+    """Whether both are the same object."""
+    return is_object(a) and a is b
+''',
     "distinct": '''
 def distinct(a, b):
     """Whether both are objects, and not the same one."""
@@ -167,13 +172,13 @@ def distinct(a, b):
     "alike": '''
 def alike(a, b, attribute):
     """Whether two objects have one value of an attribute."""
-    return is_object(a) and is_object(b) and get(a, attribute) is not ... and get(a, attribute) == get(b, attribute)
+    return distinct(a, b) and get(a, attribute) is not ... and get(a, attribute) == get(b, attribute)
 ''',
     "unlike": '''
 def unlike(a, b, attribute):
     """Whether two objects have different values of an attribute."""
     return (
-        is_object(a) and is_object(b) and ... not in (get(a, attribute), get(b, attribute))
+        distinct(a, b) and ... not in (get(a, attribute), get(b, attribute))
         and get(a, attribute) != get(b, attribute)
     )
 ''',
@@ -303,6 +308,46 @@ def covered(state, kind, other):
         o for o in state.all(kind) if o.x is not None and any(p is not o for p in state.at(o.x, o.y, other))
     ]
 ''',
+    "sum_of": '''
+def sum_of(state, kind, attribute):
+    """The sum of an attribute over all objects of a kind."""
+    return sum(getattr(o, attribute) for o in state.all(kind))
+''',
+    "how_much_more": '''
+def how_much_more(state, next_state, kind, attribute):
+    """How much the sum of an attribute has grown; 0 where there is nothing to add up."""
+    if not state.all(kind) or not next_state.all(kind):
+        return 0
+    return sum_of(next_state, kind, attribute) - sum_of(state, kind, attribute)
+''',
+    "enough": '''
+def enough(state, kind, attribute, other):
+    """Of how many objects of a kind one number is at least the other."""
+    return sum(getattr(o, attribute) >= getattr(o, other) for o in state.all(kind))
+''',
+    "referring": '''
+def referring(state, kind, attribute, target):
+    """How many objects of a kind refer to something of another kind."""
+    return sum(getattr(getattr(o, attribute), 'kind', None) == target for o in state.all(kind))
+''',
+    "matched": '''
+def matched(state, kind, other, attribute):
+    """How many objects of a kind share their place with one of another kind that has the same attribute."""
+    return sum(
+        o.x is not None and any(getattr(p, attribute) == getattr(o, attribute) for p in state.at(o.x, o.y, other))
+        for o in state.all(kind)
+    )
+''',
+    "equal": '''
+def equal(a, b):
+    """Whether there are both values, and they are the same."""
+    return a is not ... and type(a) is type(b) and a == b
+''',
+    "unequal": '''
+def unequal(a, b):
+    """Whether there are both values, of one type, and they differ."""
+    return a is not ... and type(a) is type(b) and a != b
+''',
     "within": '''
 def within(place, frame):
     """Whether a place lies in a frame: least x and y, greatest x and y."""
@@ -335,6 +380,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "row_free": ("row", "ahead", "free", "passable", "look"),
     "row_blocked": ("row", "ahead", "blocked", "passable", "look"),
     "total": ("is_number",),
+    "how_much_more": ("sum_of",),
     "larger": ("is_number",),
     "at_most": ("is_number",),
     "changed_by": ("is_number",),
@@ -346,8 +392,9 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "together": ("distance",),
     "apart": ("distance",),
     "distinct": ("is_object",),
-    "alike": ("is_object", "get"),
-    "unlike": ("is_object", "get"),
+    "identical": ("is_object",),
+    "alike": ("distinct", "is_object", "get"),
+    "unlike": ("distinct", "is_object", "get"),
     "differs": ("get",),
 }
 

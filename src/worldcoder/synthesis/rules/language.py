@@ -310,10 +310,10 @@ def _value_literals(
         if isinstance(value, Thing):
             yield ("not value", term, attribute, None)
             continue
-        known = vocabulary.values.get((target.kind, attribute), {})
+        known = vocabulary.values_of(attribute)  # of any kind: a term may name an object of any
         if len(known) > 1 or value is None:
             yield ("value", term, attribute, value)
-            if (target.kind, attribute) in vocabulary.changing and len(known) > 2:
+            if attribute in vocabulary.changing_attributes and len(known) > 2:
                 for seen in known:
                     if seen != value:
                         yield ("not value", term, attribute, seen)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from worldcoder.synthesis.rules import changes
 from worldcoder.synthesis.rules.effects import Effect
 from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.lists import DecisionList, Literals, Rows, Rule, search
@@ -25,12 +26,14 @@ COSTS: Mapping[str, float] = {
 
 def reward_literal_cost(literal: Literal) -> float:
     """The description length of a literal about a step."""
-    return COSTS[literal[0]]
+    form = literal[0]
+    return COSTS[form] if form in COSTS else changes.COSTS[form]
 
 
 def step_literals(vocabulary: Vocabulary, before: Scene, action: Action, after: Scene) -> Iterator[Literal]:
     """Everything that can be said of a step and is true of it."""
     yield ("did", action.name)
+    yield from changes.change_literals(vocabulary, before, action, after)
     me = after.single(vocabulary.avatar) if vocabulary.avatar else None
     was = before.single(vocabulary.avatar) if vocabulary.avatar else None
     if was is not None:

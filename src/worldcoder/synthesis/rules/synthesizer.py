@@ -18,6 +18,7 @@ from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, wor
 from worldcoder.synthesis.rules.lists import DecisionList
 from worldcoder.synthesis.rules.rewards import Rewards
 from worldcoder.synthesis.rules.scene import scene_of
+from worldcoder.synthesis.rules.untried import Untried
 from worldcoder.world.values import Action, Goal, State, Transition
 
 _ALTERNATIVES = 50
@@ -41,7 +42,8 @@ class RulesSynthesizer:
         self._refuted: set[str] = set()  # code that is not to be run
         self._reward_of: dict[str, Program] = {}  # by code
         self._words: set[str] = set()
-        self._optimist: Program | None = None
+        self._optimists: dict[int, tuple[tuple[int, str], Program | None]] = {}  # by boldness
+        self._untried = Untried()
         self._guess_of: dict[Program, Guess] = {}
         self._interest: dict[tuple[State, Action], float] = {}
         self._version = -1
@@ -92,17 +94,26 @@ class RulesSynthesizer:
     def _transition(self) -> Program:
         return Program(emit_transition(self.dynamics, self._chosen), "transition", origin=self.name)
 
-    def optimistic_program(self) -> Program | None:
-        passages = self.dynamics.untested_passages()
-        if not passages:
+    def optimistic_program(self, boldness: int = 0) -> Program | None:
+        key = len(self.dynamics.transitions), self.transition_program().id
+        known = self._optimists.get(boldness)
+        if known is None or known[0] != key:
+            program = self._hopeful(boldness)
+            if known and known[1] and program and code_of(program) == code_of(known[1]):
+                program = known[1]
+            known = self._optimists[boldness] = key, program
+        return known[1] if known[1] is None or code_of(known[1]) not in self._refuted else None
+
+    def _hopeful(self, boldness: int) -> Program | None:
+        dynamics = self.dynamics
+        passages = dynamics.untested_passages()
+        if not boldness and not passages:
             return None
-        source = emit_transition(self.dynamics, self._chosen, passages=passages)
-        program = Program(source, "transition", origin=self.name)
-        if code_of(program) in self._refuted:
-            return None
-        if self._optimist is None or code_of(program) != code_of(self._optimist):
-            self._optimist = program
-        return self._optimist
+        source: str | None = emit_transition(dynamics, self._chosen, passages=passages)
+        if boldness:
+            self._untried.read(dynamics.vocabulary, dynamics.transitions)
+            source = self._untried.hopeful(str(source), dynamics.vocabulary, boldness)
+        return None if source is None else Program(source, "transition", origin=self.name)
 
     def any_of(self, proposals: Sequence[RewardProposal]) -> Program | None:
         found = [self._guess_of.get(p.program) for p in proposals]

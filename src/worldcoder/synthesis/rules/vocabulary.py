@@ -60,6 +60,7 @@ class Vocabulary:
         self.covering: list[tuple[str, str]] = []
         self._kinds_together: set[tuple[str, str]] = set()
         self.looks_change = False
+        self.changing_attributes: set[str] = set()
         self.links: dict[str, list[str]] = {}
         self.references: dict[tuple[str, str], None] = {}
         self._slides = Slides()
@@ -78,6 +79,7 @@ class Vocabulary:
         self.frame: tuple[int, int, int, int] | None = None
         self._outcomes: dict[str, Counter[tuple[Verb, Any]]] = {}
         self.values: dict[tuple[str, str], dict[Any, None]] = {}
+        self._values_of: dict[str, dict[Any, None]] = {}
         self.changing: dict[tuple[str, str], None] = {}
         self.offsets: dict[str, dict[Vector, None]] = {}
         self.vanishing: dict[str, None] = {}
@@ -120,6 +122,7 @@ class Vocabulary:
                     self.references.setdefault((thing.kind, attribute))
                 elif attribute != PLACE:
                     self.values.setdefault((thing.kind, attribute), {}).setdefault(value)
+                    self._values_of.setdefault(attribute, {}).setdefault(value)
         self._widen_frame(scene)
         self._share(scene)
 
@@ -267,9 +270,12 @@ class Vocabulary:
             if kind != self.avatar and (heading := moves.heading(led=self.avatar is not None)) is not None
         }
         self._kinds_together = {(mover, look[0]) for mover, look in self.together}
+        self.changing_attributes = {a for _, a in self.changing}
         self.looks_change = any(a not in (PLACE, KIND) for _, a in self.changing)
         self.covering = self._find_covering()
-        self.pushed, self.links = self._find_pushed(), self._find_links()
+        moved = [k for k, a in self.changing if a == PLACE and k != self.avatar]
+        self.pushed = {k for k in moved if k not in self.autonomous}
+        self.links = self._find_links()
         self.steps, self.facing, self.facings, self._assumed = {}, None, {}, set()
         if self.avatar is None:
             return
@@ -410,17 +416,9 @@ class Vocabulary:
 
     def _find_covering(self) -> list[tuple[str, str]]:
         """Pairs of a kind that stays where it is and one that comes to lie there, the avatar aside."""
-        moves = {kind for kind, attribute in self.changing if attribute == PLACE}
-        pairs = {(a, b) for a in self.kinds for b in moves if b != self.avatar and a not in moves}
-        return [pair for pair in sorted(pairs, key=self._order_met) if pair in self._kinds_together]
-
-    def _order_met(self, pair: tuple[str, str]) -> tuple[int, ...]:
-        kinds = list(self.kinds)
-        return tuple(kinds.index(kind) for kind in pair)
-
-    def _find_pushed(self) -> set[str]:
-        """The kinds that move, and not by themselves; the avatar aside."""
-        return {k for k, a in self.changing if a == PLACE and k != self.avatar and k not in self.autonomous}
+        moves = [kind for kind, attribute in self.changing if attribute == PLACE]
+        pairs = [(a, b) for a in self.kinds for b in moves if b != self.avatar and a not in moves]
+        return [pair for pair in pairs if pair in self._kinds_together]
 
     def _find_links(self) -> dict[str, list[str]]:
         """The kinds that always refer to the same several things, with the attributes by which they do."""
@@ -433,6 +431,10 @@ class Vocabulary:
     def is_numeric(self, kind: str, attribute: str) -> bool:
         """Whether all values seen are numbers."""
         return all(type(v) in (int, float) for v in self.values.get((kind, attribute), (None,)))
+
+    def values_of(self, attribute: str) -> Mapping[Any, None]:
+        """The values that an attribute was seen with, of whatever kind."""
+        return self._values_of.get(attribute, {})
 
     def varies(self, kind: str, attribute: str) -> bool:
         """Whether the attribute was seen with more than one value."""

@@ -1,0 +1,106 @@
+"""Searches for plans with programs that may fail, and how much those may cost that are in vain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from worldcoder.planning import Budget, Plan, Status
+from worldcoder.planning.patience import Patience
+from worldcoder.programs import Actions, Program, Runner, Simulation
+from worldcoder.synthesis.learner import Learner
+from worldcoder.synthesis.proposer import BOLDEST, Proposer
+from worldcoder.world.values import State
+
+_NOTHING_KNOWN = Plan(Status.BUDGET, (), (), 0, 0.0, "none")
+_SEARCHES = 3
+"""Searches that are made in the place of one, where programs fail in what they imagine."""
+
+
+class Searches:
+    """Searches with the present programs, or with others in their place.
+
+    planner: the search for plans, from a simulation and a budget. actions: which ones to plan with in a state.
+    """
+
+    def __init__(
+        self,
+        proposer: Proposer,
+        learner: Learner,
+        runner: Runner,
+        planner: Callable[..., Plan],
+        actions: Callable[[State], Actions],
+    ) -> None:
+        self.patience = Patience()
+        self._proposer = proposer
+        self._learner = learner
+        self._runner = runner
+        self._planner = planner
+        self._actions = actions
+        self._promise: tuple[tuple[State, str], tuple[int, str] | None] | None = None
+
+    @property
+    def program(self) -> Program:
+        """The present transition program."""
+        assert self._learner.program is not None
+        return self._learner.program
+
+    def simulation(
+        self, state: State, reward: Program | None, transition: Program | None = None
+    ) -> Simulation:
+        """A model at work from a state on, without the steps in which its programs are known to fail."""
+        program = transition or self.program
+        without = self._learner.without(program, reward)
+        return self._runner.simulation(program, reward, state, self._actions(state), without=without)
+
+    def search(
+        self, purpose: str, state: State, reward: Program, nodes: int, transition: Program | None = None
+    ) -> tuple[Simulation, Plan]:
+        """Plan. Where a program fails in an imagined step, that step is left out, and the search made again.
+
+        purpose: searches for one purpose that are in vain again and again have to wait for their turn.
+        """
+        program, learner = transition or self.program, self._learner
+        nodes = self.patience.nodes(purpose, nodes)
+        for _ in range(_SEARCHES):
+            simulation, found = self.simulation(state, reward, program), _NOTHING_KNOWN
+            if learner.hopeless(program, reward):
+                break
+            found = self._planner(simulation, budget=Budget(nodes=nodes))
+            fault, in_vain = found.fault, not found.found
+            if not (fault and learner.fault(fault, program, reward, in_vain=in_vain) and in_vain):
+                break
+        if found.status is Status.UNREACHABLE and learner.without(program, reward):
+            found = replace(found, status=Status.BUDGET)  # not everything was looked at
+        self.patience.note(purpose, found.status)
+        return simulation, found
+
+    def promises(
+        self, start: State, rewards: Callable[[], Sequence[Program]], nodes: int, *, hopes: bool
+    ) -> bool:
+        """Whether there is a plan from the start of an episode to one of the rewards, hoping included.
+
+        What was not promised is not while the program stays; what was hoped for has to be hoped for still.
+        """
+        key = (start, self.program.id)
+        if self._promise is None or self._promise[0] != key or not self._still_hoped_for(self._promise[1]):
+            self._promise = key, self._find_promise(start, rewards(), nodes, BOLDEST if hopes else 0)
+        return self._promise[1] is not None
+
+    def _still_hoped_for(self, by: tuple[int, str] | None) -> bool:
+        if by is None or by[0] < 0:
+            return True
+        program = self._proposer.optimistic_program(by[0])
+        return program is not None and program.id == by[1]
+
+    def _find_promise(
+        self, start: State, rewards: Sequence[Program], nodes: int, boldness: int
+    ) -> tuple[int, str] | None:
+        """With which program there is a plan, and how bold it is; -1: the present one. The boldest come last."""
+        for bold in range(-1, boldness):
+            program = self.program if bold < 0 else self._proposer.optimistic_program(bold)
+            for reward in rewards if program is not None else ():
+                found = self.search(f"promise {bold}", start, reward, nodes, program)[1]
+                if found.found and program is not None:
+                    return bold, program.id
+        return None

@@ -1,0 +1,216 @@
+"""Hope in what was never tried.
+
+Where nothing known leads to a goal, something that was never done may: to use a tool on what stands in the way, or
+to take what was never taken. What was tried is kept coarsely, as what was done, what stood ahead of the avatar and
+how the avatar was; so each of these is hoped for once, and the hopes come to an end. What is hoped for is what the
+action did to other things; where it never did anything that fits, that it lets the avatar pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from worldcoder.synthesis.rules.emit import table_text
+from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
+from worldcoder.synthesis.rules.vocabulary import Vocabulary
+from worldcoder.world.values import Action, Transition
+
+MANY = 8
+"""Of a kind of which there are more, less is hoped for: that it leads on would be odd."""
+
+Sign = tuple[Any, ...]
+"""A kind, with the words and truth values that tell its things apart."""
+NOTHING: Sign = ("",)
+Touch = tuple[str, Sign, tuple[Sign, ...]]
+"""What was done, what stood ahead, and how the avatar was: its own sign, and those of what it refers to."""
+Change = tuple[Any, ...]
+"""What was done to the thing ahead: ("refer", a), ("away",), ("gone",) or ("set", a, value)."""
+
+
+class Untried:
+    """Knows what was tried, and writes programs that hope for the rest."""
+
+    def __init__(self) -> None:
+        self._tried: dict[Touch, None] = {}
+        self._changes: dict[str, dict[tuple[Change, ...], None]] = {}
+        self._read = 0
+        self._structure: tuple[Any, ...] = ()
+        self._many: set[str] = set()
+
+    def read(self, vocabulary: Vocabulary, transitions: Sequence[Transition]) -> None:
+        """Take in what was tried since the last time; everything where it is told apart otherwise now."""
+        telling = tuple((kind, *_telling(vocabulary, kind)) for kind in vocabulary.kinds)
+        structure = (vocabulary.avatar, vocabulary.facing, tuple(_table(vocabulary).items()), telling)
+        if structure != self._structure:
+            self._structure, self._read = structure, 0
+            self._tried.clear()
+            self._changes.clear()
+        for transition in transitions[self._read :]:
+            scene = scene_of(transition.state)
+            became = becomes(transition.state, transition.next_state)
+            for touch, me, thing in _touches(vocabulary, scene, transition.action):
+                self._tried.setdefault(touch)
+                changes = _changes(me, thing, became)
+                if changes:
+                    self._changes.setdefault(touch[0], {}).setdefault(changes)
+            if self._read == 0:
+                self._many.clear()
+            self._many.update(kind for kind, things in scene.kinds.items() if len(things) > MANY)
+        self._read = len(transitions)
+
+    def hopeful(self, source: str, vocabulary: Vocabulary, boldness: int) -> str | None:
+        """The same transition program with hope; None where it is not known how anything could be ahead.
+
+        boldness: 1: an action does to a thing what it did to others, or puts down what was taken; 2: one that
+        never did anything that fits lets the avatar pass; 3: past kinds of which there are many, too.
+        """
+        avatar, table = vocabulary.avatar, _table(vocabulary)
+        plain = all(isinstance(verb, str) for verb in table)
+        if avatar is None or not table or PLACE not in vocabulary.attributes_of(avatar):
+            return None
+        if vocabulary.facing:
+            step = f"getattr(me, {vocabulary.facing!r}, None)"
+        else:
+            step = "action.name" if plain else "(action.name, *action.args)"
+            table = {key if plain or isinstance(key, tuple) else (key,): v for key, v in table.items()}
+        tried = "".join(f"    {touch!r},\n" for touch in sorted(self._tried, key=repr))
+        values = [a for a in vocabulary.attributes_of(avatar) if a not in (PLACE, KIND)]
+        constants = {
+            "HEADS": table_text(table),
+            "FRAME": repr(vocabulary.frame),
+            "TELLING": table_text({kind: _telling(vocabulary, kind) for kind in vocabulary.kinds}),
+            "MINE": repr((*values, "x", "y")),
+            "MANY": repr(tuple(sorted(self._many))),
+            "TAKEN": repr(self._taken()),
+            "BOLDNESS": repr(boldness),
+            "DONE": table_text({verb: tuple(changes) for verb, changes in self._changes.items()}),
+            "TRIED": f"{{\n{tried}}}" if tried else "set()",
+        }
+        head = "\n".join(f"{name} = {text}" for name, text in constants.items())
+        known = source.replace("def transition(state, action):", "def foreseen(state, action):")
+        verb = "action.name" if vocabulary.facing else "''"
+        return f"{known}\n\n{head}\n\n\n{_PROGRAM.format(avatar=avatar, step=step, verb=verb)}"
+
+    def _taken(self) -> tuple[str, ...]:
+        """The attributes of the avatar that came to refer to what was ahead."""
+        every = [change for done in self._changes.values() for changes in done for change in changes]
+        return tuple(sorted({change[1] for change in every if change[0] == "refer"}))
+
+
+def _table(vocabulary: Vocabulary) -> dict[Any, Any]:
+    return dict(vocabulary.facings if vocabulary.facing else vocabulary.steps)
+
+
+def _touches(vocabulary: Vocabulary, scene: Scene, action: Action) -> Iterator[tuple[Touch, Thing, Thing]]:
+    """What an action touches, with the avatar and the thing."""
+    me = scene.single(vocabulary.avatar) if vocabulary.avatar else None
+    direction = vocabulary.direction(me, action)
+    if me is None or me.place is None or direction is None or type(me.place[0]) is not int:
+        return
+    place = me.place[0] + direction[0], me.place[1] + direction[1]
+    held = [value for a in sorted(me.values) if isinstance(value := me.values[a], Thing)]
+    mine = (_sign(vocabulary, me), *(_sign(vocabulary, thing) for thing in held))
+    verb = action.name if vocabulary.facing else ""
+    if held and not scene.at(place):
+        yield (verb, NOTHING, mine), me, me
+    for thing in scene.at(place):
+        yield (verb, _sign(vocabulary, thing), mine), me, thing
+
+
+def _changes(me: Thing, thing: Thing, became: Sequence[Thing | None]) -> tuple[Change, ...]:
+    """What was done to a thing by an avatar that stayed where it was."""
+    mine, new = became[me.index], became[thing.index]
+    if mine is None or mine.place != me.place:
+        return ()
+    if new is None:
+        return (("gone",),)
+    found: list[Change] = [
+        ("refer", a) for a, v in sorted(mine.values.items()) if v is new and me.values.get(a) is not thing
+    ]
+    if thing.place is not None and new.place is None:
+        found.append(("away",))
+    for a, v in sorted(new.values.items()):
+        if a not in (PLACE, KIND) and isinstance(v, str | bool) and v != thing.values.get(a):
+            found.append(("set", a, v))
+    return tuple(found)
+
+
+def _sign(vocabulary: Vocabulary, thing: Thing) -> Sign:
+    values = (thing.values.get(a) for a in _telling(vocabulary, thing.kind))
+    return (thing.kind, *(v for v in values if isinstance(v, str | bool)))
+
+
+def _telling(vocabulary: Vocabulary, kind: str) -> tuple[str, ...]:
+    """The attributes of a kind that tell its things apart, other than where they are or where the avatar heads."""
+    mine = kind == vocabulary.avatar
+    return tuple(
+        attribute
+        for attribute in vocabulary.attributes_of(kind)
+        if attribute not in (PLACE, KIND)
+        and not (mine and attribute == vocabulary.facing)
+        and sum(isinstance(v, str | bool) for v in vocabulary.values.get((kind, attribute), ())) > 1
+    )
+
+
+_PROGRAM = '''
+def sign(obj):
+    """A kind, and the values that tell such things apart."""
+    values = [getattr(obj, attribute, None) for attribute in TELLING.get(obj.kind, ())]
+    return (obj.kind, *[value for value in values if isinstance(value, (str, bool))])
+
+
+def fits(obj, changes):
+    """Whether this can be done to an object, and would make a difference."""
+    values = [(getattr(obj, change[1], ...), change[2]) for change in changes if change[0] == 'set']
+    return all(old is not ... and old != new for old, new in values)
+
+
+def hope(state, me, obj, changes):
+    """Do to an object what was done to others."""
+    for what, *rest in changes:
+        if what == 'gone':
+            state.remove(obj)
+        elif what == 'away':
+            obj.x = obj.y = None
+        elif what == 'refer':
+            setattr(me, rest[0], obj)
+        else:
+            setattr(obj, rest[0], rest[1])
+
+
+def transition(state, action):
+    """What is known; but what was never tried, and would do nothing, is supposed to lead on."""
+    found = state.all({avatar!r})
+    me = found[0] if len(found) == 1 else None
+    step = None if me is None or me.x is None else HEADS.get({step})
+    if step is None:
+        return foreseen(state, action)
+    verb = {verb}
+    before = [getattr(me, attribute, None) for attribute in MINE]
+    mine = (sign(me), *[sign(value) for value in before if hasattr(value, 'kind')])
+    place = (me.x + step[0], me.y + step[1])
+    beyond = (me.x + 2 * step[0], me.y + 2 * step[1])
+    there = [(obj, sign(obj)) for obj in state.at(*place)]
+    empty = not there and len(mine) > 1 and (verb, ('',), mine) not in TRIED
+    untried = any((verb, seen, mine) not in TRIED for _, seen in there)
+    foreseen(state, action)
+    if empty and TAKEN and before == [getattr(me, attribute, None) for attribute in MINE]:
+        for attribute, value in zip(MINE, before):
+            if attribute in TAKEN and hasattr(value, 'kind'):
+                setattr(me, attribute, None)
+                value.x, value.y = place
+    if untried and before == [getattr(me, attribute, None) for attribute in MINE]:
+        here = state.at(*place)
+        if all(any(obj is other for other in here) and sign(obj) == seen for obj, seen in there):
+            obj = there[0][0]
+            many = obj.kind in MANY
+            done = [] if many else [changes for changes in DONE.get(verb, ()) if fits(obj, changes)]
+            if done:
+                hope(state, me, obj, done[0])
+            elif BOLDNESS < 2 + many:
+                pass
+            elif FRAME[0] <= beyond[0] <= FRAME[2] and FRAME[1] <= beyond[1] <= FRAME[3]:
+                me.x, me.y = place
+    return state
+'''.lstrip("\n")
