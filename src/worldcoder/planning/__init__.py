@@ -1,9 +1,10 @@
 """Search in a model: one search a file, each a function from a model and a budget to a plan with a status.
 
-    plan             the default: shortest plans and proofs in small spaces, width search in large ones
+    plan             the default: shortest plans and proofs in small spaces, guided search in large ones
     breadth_first    shortest plans
     astar            shortest plans, given a heuristic that never exceeds the steps needed
     width_search     plans in large spaces
+    guided_search    the same, by what it learns of distances on the way
     value_iteration  the largest discounted reward within a depth
     mcts             simulated play
 
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from worldcoder.planning.astar import astar
 from worldcoder.planning.bfs import breadth_first
 from worldcoder.planning.default import plan
+from worldcoder.planning.guided import guided_search
 from worldcoder.planning.model import Budget, Model, Plan, Status, rewarding
 from worldcoder.planning.tree import mcts
 from worldcoder.planning.values import value_iteration
@@ -25,6 +27,7 @@ PLANNERS: dict[str, Callable[..., Plan]] = {
     "breadth_first": breadth_first,
     "astar": astar,
     "width_search": width_search,
+    "guided_search": guided_search,
     "value_iteration": value_iteration,
     "mcts": mcts,
 }
@@ -38,6 +41,7 @@ __all__ = [
     "Status",
     "astar",
     "breadth_first",
+    "guided_search",
     "mcts",
     "plan",
     "rewarding",

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from worldcoder.planning.bfs import breadth_first
+from worldcoder.planning.guided import guided_search
 from worldcoder.planning.model import DEFAULT_BUDGET, Budget, IsGoal, Model, Plan, Status, rewarding
-from worldcoder.planning.width import width_search
 
 SMALL = 25_000
-"""Nodes that breadth-first search gets at most before width search takes over."""
+"""Nodes that breadth-first search gets at most before guided search takes over."""
 
 
 def plan(model: Model, *, budget: Budget = DEFAULT_BUDGET, is_goal: IsGoal = rewarding) -> Plan:
     """A plan, a proof that there is none, or BUDGET.
 
     Breadth-first search on a quarter of the budget (`SMALL` nodes at most): where the space is small, that
-    gives a shortest plan or the proof. Width search on the rest: it goes much deeper, and as it drops
+    gives a shortest plan or the proof. Guided search on the rest: it goes much deeper, and as it drops
     nothing, it proves unreachability as well.
 
     A plan that was found is replayed step by step with nothing remembered. If the replay ends elsewhere, the
@@ -39,7 +39,7 @@ def _search(model: Model, budget: Budget, is_goal: IsGoal) -> Plan:
     small = breadth_first(model, budget=share, is_goal=is_goal)
     if small.status is not Status.BUDGET:
         return small
-    deep = width_search(model, budget=_left(budget, small), is_goal=is_goal)
+    deep = guided_search(model, budget=_left(budget, small), is_goal=is_goal)
     return replace(deep, nodes=small.nodes + deep.nodes, seconds=small.seconds + deep.seconds)
 
 
