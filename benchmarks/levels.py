@@ -112,6 +112,11 @@ def main() -> int:
             solved(model, Levels(f"10×10, {boxes} boxes", {"size": 10, "boxes": boxes}, further), budget)
         )
         boxes += 1
+    if further:
+        all_solved = [row.name for row in rows if row.share == 1]
+        print(
+            f"all levels solved: {'; '.join(all_solved)}. Ended at {rows[-1].name}, {100 * rows[-1].share:g} % solved"
+        )
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(row) for row in rows], indent=1), encoding="utf-8")
     return 0 if all(row.target is None or row.share >= row.target for row in rows) else 1
