@@ -44,7 +44,7 @@ def act_in(
         ("minigrid:Empty-5x5", 200),
         ("minigrid:DoorKey-5x5", 400),
         ("minigrid:LavaGapS5", 200),
-        ("minigrid:UnlockPickup", 100),
+        ("minigrid:UnlockPickup", 120),
     ],
 )
 @pytest.mark.parametrize("seed", [0, 1])

@@ -160,6 +160,7 @@ class Agent:
             return Decision(action, why, note)
         if not self.settled and (state == self._start or not self._promises_goal()):
             return Decision(self._rng.choice(actions), "random", "nothing else to do")
+        self._searches.patience.renew()  # what is hoped for from the start is to be found there
         return Decision(None, "explore", "nothing left to learn or to reach from here")
 
     def observe(self, transition: Transition) -> None:
@@ -235,15 +236,16 @@ class Agent:
         likely = self._likely()
         learned = bool(likely) and likely[0].learned
         nodes = config.plan_nodes if learned else config.guess_nodes // 4
+        hope = max(nodes, config.guess_nodes)
         if self._try_all(state, likely, nodes):
             return
-        if config.optimism and (self._hope(state, likely, nodes, range(BOLDEST))):
+        if config.optimism and (self._hope(state, likely, hope, range(BOLDEST))):
             return
         if likely and self.phi2 is Status.UNREACHABLE and state != self._start and self._promises_goal():
             return  # something was done that cannot be undone: begin again
         if self._explore(state, untried=False):
             return
-        if config.optimism and self._hope(state, likely, nodes, [BOLDEST]):
+        if config.optimism and self._hope(state, likely, hope, [BOLDEST]):
             return
         if self._explore(state) or learned:
             return
@@ -302,16 +304,13 @@ class Agent:
     ) -> Status:
         """How the search for a way with a hopeful program ended; a way that was found is in the queue."""
         any_of = self.proposer.any_of(proposals) if len(proposals) > 1 else None
-        if any_of is not None:
-            status = self._searches.search(purpose, state, any_of, nodes, program)[1].status
-            if status is not Status.FOUND:
-                return status
         ended = Status.UNREACHABLE
-        for proposal in proposals:
-            simulation, found = self._searches.search(purpose, state, proposal.program, nodes, program)
-            note = f"hoping that {proposal.meaning or 'it is reached'}"
-            if found.found and self._enqueue(simulation, found.actions, "guess", note):
-                return Status.FOUND
+        for reward in [any_of] if any_of is not None else [p.program for p in proposals]:
+            simulation, found = self._searches.search(purpose, state, reward, nodes, program)
+            if found.found:
+                meaning = self._searches.meaning(simulation, found, proposals, program)
+                if self._enqueue(simulation, found.actions, "guess", f"hoping that {meaning}"):
+                    return Status.FOUND
             if found.status is not Status.UNREACHABLE:
                 ended = Status.BUDGET
         return ended

@@ -9,7 +9,7 @@ from worldcoder.planning import Budget, Plan, Status
 from worldcoder.planning.patience import Patience
 from worldcoder.programs import Actions, Program, Runner, Simulation
 from worldcoder.synthesis.learner import Learner
-from worldcoder.synthesis.proposer import BOLDEST, Proposer
+from worldcoder.synthesis.proposer import BOLDEST, Proposer, RewardProposal
 from worldcoder.world.values import State
 
 _NOTHING_KNOWN = Plan(Status.BUDGET, (), (), 0, 0.0, "none")
@@ -74,6 +74,18 @@ class Searches:
             found = replace(found, status=Status.BUDGET)  # not everything was looked at
         self.patience.note(purpose, found.status)
         return simulation, found
+
+    def meaning(
+        self, simulation: Simulation, plan: Plan, proposals: Sequence[RewardProposal], transition: Program
+    ) -> str:
+        """What the first of the proposals that a plan would reach means."""
+        before = [simulation.state, *(step.state for step in simulation.follow(plan.actions))][-2]
+        if before is not None:
+            for proposal in proposals:
+                last = self.simulation(before, proposal.program, transition).predict(before, plan.actions[-1])
+                if last.done and last.reward > 0 and proposal.meaning:
+                    return proposal.meaning
+        return "it is reached"
 
     def promises(
         self, start: State, rewards: Callable[[], Sequence[Program]], nodes: int, *, hopes: bool
