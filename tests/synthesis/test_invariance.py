@@ -19,7 +19,7 @@ from worldcoder.runs.reader import RunReader
 
 FACTORIES = Path(__file__).with_name("renamed_worlds.py")
 SOKOBAN, KEYS, RAILWAY = "sokoban", "minigrid:DoorKey-5x5", "lab:railway"
-ACTIONS = {SOKOBAN: 60, KEYS: 80, RAILWAY: 40}
+ACTIONS = {SOKOBAN: 60, KEYS: 80, RAILWAY: 30}
 """How long the runs are: in the first two worlds, until the goal is reached and a little longer."""
 
 Course = tuple[list[str], int | None]
@@ -62,7 +62,9 @@ def test_other_names_in_the_same_order_change_nothing(world: str, course: Callab
     assert renamed == course(world, 0)
 
 
-@pytest.mark.parametrize(("world", "seed"), [(SOKOBAN, 1), (SOKOBAN, 2), (KEYS, 0), (RAILWAY, 0)])
+@pytest.mark.parametrize(
+    ("world", "seed"), [(SOKOBAN, 0), (SOKOBAN, 1), (SOKOBAN, 2), (KEYS, 0), (RAILWAY, 0)]
+)
 def test_other_names_in_another_order_change_nothing(
     world: str, seed: int, course: Callable[..., Course]
 ) -> None:
