@@ -152,6 +152,16 @@ def test_the_rim_of_the_world_and_what_there_is_a_lot_of_are_hoped_for_least() -
     assert leads(hopeful(seen, 3), inner, "turn", "turn", "use").one("Walker").y == 2
 
 
+def test_where_the_way_is_a_guess_the_other_way_is_hoped_for_too() -> None:
+    """The walker went to and fro, so that east and west are known to be the other axis, and no more."""
+    seen, state = walk("turn", "go", "turn", "turn", "go", "turn")
+    between = State([*state, Obj("Gate", x=2, y=1)])
+    program = hopeful(seen, 2)
+    assert between.one("Walker").way == "east"
+    assert leads(program, between, "use").one("Walker").x == 2
+    assert leads(program, between, "turn", "turn", "use").one("Walker").x == 2
+
+
 @pytest.mark.parametrize("boldness", [1, 2, 3])
 def test_what_is_known_stays_as_it_is(boldness: int) -> None:
     seen, _ = walk(*TAKEN, "use", "turn", "go", "go", "use", "turn", "go", "use")

@@ -41,7 +41,8 @@ class Untried:
     def read(self, vocabulary: Vocabulary, transitions: Sequence[Transition]) -> None:
         """Take in what was tried since the last time; everything where it is told apart otherwise now."""
         telling = tuple((kind, *_telling(vocabulary, kind)) for kind in vocabulary.kinds)
-        structure = (vocabulary.avatar, vocabulary.facing, tuple(_table(vocabulary).items()), telling)
+        heads = tuple(_table(vocabulary).items()), frozenset(vocabulary._assumed)
+        structure = (vocabulary.avatar, vocabulary.facing, heads, telling)
         if structure != self._structure:
             self._structure, self._read = structure, 0
             self._tried.clear()
@@ -69,8 +70,9 @@ class Untried:
         plain = all(isinstance(verb, str) for verb in table)
         if avatar is None or not table or PLACE not in vocabulary.attributes_of(avatar):
             return None
+        value = f"getattr(me, {vocabulary.facing!r}, None)" if vocabulary.facing else "None"
         if vocabulary.facing:
-            step = f"getattr(me, {vocabulary.facing!r}, None)"
+            step = value
         else:
             step = "action.name" if plain else "(action.name, *action.args)"
             table = {key if plain or isinstance(key, tuple) else (key,): v for key, v in table.items()}
@@ -78,6 +80,7 @@ class Untried:
         values = [a for a in vocabulary.attributes_of(avatar) if a not in (PLACE, KIND)]
         constants = {
             "HEADS": table_text(table),
+            "ASSUMED": repr(tuple(sorted(vocabulary._assumed, key=repr))),
             "FRAME": repr(vocabulary.frame),
             "TELLING": table_text({kind: _telling(vocabulary, kind) for kind in vocabulary.kinds}),
             "MINE": repr((*values, "x", "y")),
@@ -90,7 +93,7 @@ class Untried:
         head = "\n".join(f"{name} = {text}" for name, text in constants.items())
         known = source.replace("def transition(state, action):", "def foreseen(state, action):")
         verb = "action.name" if vocabulary.facing else "''"
-        return f"{known}\n\n{head}\n\n\n{_PROGRAM.format(avatar=avatar, step=step, verb=verb)}"
+        return f"{known}\n\n{head}\n\n\n{_PROGRAM.format(avatar=avatar, step=step, verb=verb, value=value)}"
 
     def _taken(self) -> tuple[str, ...]:
         """The attributes of the avatar that came to refer to what was ahead."""
@@ -108,14 +111,20 @@ def _touches(vocabulary: Vocabulary, scene: Scene, action: Action) -> Iterator[t
     direction = vocabulary.direction(me, action)
     if me is None or me.place is None or direction is None or type(me.place[0]) is not int:
         return
-    place = me.place[0] + direction[0], me.place[1] + direction[1]
     held = [value for a in sorted(me.values) if isinstance(value := me.values[a], Thing)]
     mine = (_sign(vocabulary, me), *(_sign(vocabulary, thing) for thing in held))
     verb = action.name if vocabulary.facing else ""
-    if held and not scene.at(place):
-        yield (verb, NOTHING, mine), me, me
-    for thing in scene.at(place):
-        yield (verb, _sign(vocabulary, thing), mine), me, thing
+    ways = [direction]
+    value = me.values.get(vocabulary.facing) if vocabulary.facing else None
+    if value in vocabulary._assumed:  # it may as well head the other way
+        mine = (*mine, (value,))
+        ways.append((-direction[0], -direction[1]))
+    for n, (dx, dy) in enumerate(ways):
+        there = scene.at((me.place[0] + dx, me.place[1] + dy))
+        if held and not there and not n:
+            yield (verb, NOTHING, mine), me, me
+        for thing in there:
+            yield (verb, _sign(vocabulary, thing), mine), me, thing
 
 
 def _changes(me: Thing, thing: Thing, became: Sequence[Thing | None]) -> tuple[Change, ...]:
@@ -189,28 +198,35 @@ def transition(state, action):
     verb = {verb}
     before = [getattr(me, attribute, None) for attribute in MINE]
     mine = (sign(me), *[sign(value) for value in before if hasattr(value, 'kind')])
-    place = (me.x + step[0], me.y + step[1])
-    beyond = (me.x + 2 * step[0], me.y + 2 * step[1])
-    there = [(obj, sign(obj)) for obj in state.at(*place)]
-    empty = not there and len(mine) > 1 and (verb, ('',), mine) not in TRIED
-    untried = any((verb, seen, mine) not in TRIED for _, seen in there)
+    ways = [step]
+    value = {value}
+    if value in ASSUMED:  # it may as well head the other way
+        mine = (*mine, (value,))
+        ways.append((-step[0], -step[1]))
+    x, y = me.x, me.y
+    seen = [[(obj, sign(obj)) for obj in state.at(x + dx, y + dy)] for dx, dy in ways]
     foreseen(state, action)
-    if empty and TAKEN and before == [getattr(me, attribute, None) for attribute in MINE]:
-        for attribute, value in zip(MINE, before):
-            if attribute in TAKEN and hasattr(value, 'kind'):
+    if before != [getattr(me, attribute, None) for attribute in MINE]:
+        return state
+    if not seen[0] and len(mine) > 1 and (verb, ('',), mine) not in TRIED and TAKEN:
+        for attribute, held in zip(MINE, before):
+            if attribute in TAKEN and hasattr(held, 'kind'):
                 setattr(me, attribute, None)
-                value.x, value.y = place
-    if untried and before == [getattr(me, attribute, None) for attribute in MINE]:
-        here = state.at(*place)
-        if all(any(obj is other for other in here) and sign(obj) == seen for obj, seen in there):
+                held.x, held.y = x + step[0], y + step[1]
+                return state
+    for (dx, dy), there in zip(ways, seen):
+        here = state.at(x + dx, y + dy)
+        same = all(any(obj is other for other in here) and sign(obj) == known for obj, known in there)
+        if same and any((verb, known, mine) not in TRIED for _, known in there):
             obj = there[0][0]
             many = obj.kind in MANY
             done = [] if many else [changes for changes in DONE.get(verb, ()) if fits(obj, changes)]
             if done:
                 hope(state, me, obj, done[0])
-            elif BOLDNESS < 2 + many:
-                pass
-            elif FRAME[0] <= beyond[0] <= FRAME[2] and FRAME[1] <= beyond[1] <= FRAME[3]:
-                me.x, me.y = place
+                break
+            inside = FRAME[0] <= x + 2 * dx <= FRAME[2] and FRAME[1] <= y + 2 * dy <= FRAME[3]
+            if BOLDNESS >= 2 + many and inside:
+                me.x, me.y = x + dx, y + dy
+                break
     return state
 '''.lstrip("\n")
