@@ -1,8 +1,8 @@
 """Lists of exceptions: one effect is the rule, and everything else is said by as few conditions as possible.
 
-Greedy set covering (Chvátal 1979): the next rule is the one that costs least for each row it covers; its condition is
-grown literal by literal in a beam, so that it holds in rows that need its effect and in none that need another
-one (as in Clark & Niblett 1989).
+Greedy set covering (Chvátal 1979): the next rule is the one that costs least for each row it covers, or else the
+one that covers most; its condition is grown literal by literal in a beam, so that it holds in rows that need its
+effect and in none that need another one (as in Clark & Niblett 1989). Rules that later ones make needless go.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from worldcoder.synthesis.rules.effects import Effect
 
 _BEAM = 10
-_LONGEST = 4
+_LONGEST = 5
 _STARTS = 3
 _MOST_RULES = 24
+_MOST_EFFECTS = 10
 
 Condition = tuple[int, Effect]
 """A mask of literals, and the effect where they hold."""
@@ -44,18 +45,18 @@ class Covering:
         self._effect_cost = effect_cost
         self._everything = everything
         self._rule_cost = rule_cost
+        self._found: dict[tuple[int, int], list[tuple[float, int, Effect, int, float]]] = {}
 
     def lists(self) -> Iterator[tuple[tuple[Condition, ...], float]]:
         """Lists that explain all rows, with their costs; the last condition of each is empty."""
         common = sorted(self._explained, key=lambda effect: -self._explained[effect].bit_count())
         for default in common[:2]:
-            for start in range(_STARTS):
-                found = self._cover(default, start)
-                if found is None:
-                    break
-                yield found
+            for start, widest in ((0, False), (0, True), *((n, False) for n in range(1, _STARTS))):
+                found = self._cover(default, start, widest)
+                if found is not None:
+                    yield found
 
-    def _cover(self, default: Effect, start: int) -> tuple[tuple[Condition, ...], float] | None:
+    def _cover(self, default: Effect, start: int, widest: bool) -> tuple[tuple[Condition, ...], float] | None:
         remaining = self._everything
         rules: list[Condition] = []
         total = self._effect_cost[default]
@@ -64,33 +65,97 @@ class Covering:
             if len(rules) >= _MOST_RULES:
                 return None
             choice = start if not rules else 0
-            found = self._best(remaining, fine)
+            found = self._best(remaining, fine, widest)
             if len(found) <= choice:
                 return None
             _, condition, effect, cover, price = found[choice]
             rules.append((condition, effect))
             total += price
             remaining &= ~cover
-        return (*rules, (0, default)), total
+        return self._reduced([*rules, (0, default)], total)
 
-    def _best(self, remaining: int, fine: int) -> list[tuple[float, int, Effect, int, float]]:
+    def _reduced(self, rules: list[Condition], total: float) -> tuple[tuple[Condition, ...], float]:
+        """The list without rules whose rows the later ones explain as well."""
+        covers = [self._holds(condition) for condition, _ in rules]
+        i = 0
+        while i < len(rules) - 1:
+            if self._explains([*rules[:i], *rules[i + 1 :]], [*covers[:i], *covers[i + 1 :]]):
+                condition, effect = rules.pop(i)
+                del covers[i]
+                total -= self._rule_cost + self._effect_cost[effect] + self._price(condition)
+            else:
+                i += 1
+        return tuple(rules), total
+
+    def _explains(self, rules: Sequence[Condition], covers: Sequence[int]) -> bool:
+        remaining = self._everything
+        for (_, effect), cover in zip(rules, covers, strict=True):
+            if remaining & cover & ~self._explained[effect]:
+                return False
+            remaining &= ~cover
+        return True
+
+    def _holds(self, condition: int) -> int:
+        """The rows in which all literals of a condition hold."""
+        cover = self._everything
+        for literal, column in self._columns:
+            if condition >> literal & 1:
+                cover &= column
+        return cover
+
+    def _price(self, condition: int) -> float:
+        return sum(self._cost[literal] for literal, _ in self._columns if condition >> literal & 1)
+
+    def _best(self, remaining: int, fine: int, widest: bool) -> list[tuple[float, int, Effect, int, float]]:
         """The rules that cost least for what they cover: ratio, condition, effect, cover, price."""
-        found = []
-        for effect, explained in self._explained.items():
-            wanted = remaining & explained & ~fine
-            if wanted:
-                for condition, cover, price in self._grow(remaining, wanted, remaining & ~explained):
-                    total = price + self._rule_cost + self._effect_cost[effect]
-                    ratio = total / (cover & wanted).bit_count()
-                    found.append((ratio, condition, effect, cover, total))
-        found.sort(key=lambda one: (one[0], one[4], -one[3].bit_count()))
+        known = self._found.get((remaining, fine))
+        if known is None:
+            known = self._found[remaining, fine] = self._find(remaining, fine)
+        found = list(known)
+        if widest:
+            found.sort(key=lambda one: (-(one[3] & remaining & ~fine).bit_count(), one[4]))
+        else:
+            found.sort(key=lambda one: (one[0], one[4], -one[3].bit_count()))
         return found[: _STARTS + 1]
 
-    def _grow(self, remaining: int, wanted: int, wrong: int) -> list[tuple[int, int, float]]:
+    def _find(self, remaining: int, fine: int) -> list[tuple[float, int, Effect, int, float]]:
+        found = []
+        cheapest: dict[int, int] = {}
+        for literal, column in self._columns:
+            cover = column & remaining
+            if cover and cover != remaining:
+                known = cheapest.get(cover)
+                if known is None or self._cost[literal] < self._cost[known]:
+                    cheapest[cover] = literal
+        columns = [(literal, cover) for cover, literal in cheapest.items()]
+        for effect, wanted in self._wanted(remaining & ~fine):
+            wrong = remaining & ~self._explained[effect]
+            for condition, cover, price in self._grow(columns, remaining, wanted, wrong):
+                total = price + self._rule_cost + self._effect_cost[effect]
+                ratio = total / (cover & wanted).bit_count()
+                found.append((ratio, condition, effect, cover, total))
+        return found
+
+    def _wanted(self, rows: int) -> list[tuple[Effect, int]]:
+        """The effects that explain some of the rows, most first; none that another one makes needless."""
+        wanted = [
+            (effect, explained & rows) for effect, explained in self._explained.items() if explained & rows
+        ]
+        wanted.sort(key=lambda pair: (-pair[1].bit_count(), self._effect_cost[pair[0]]))
+        kept: list[tuple[Effect, int]] = []
+        for effect, mine in wanted:
+            cost = self._effect_cost[effect]
+            if not any(mine & ~theirs == 0 and self._effect_cost[e] <= cost for e, theirs in kept):
+                kept.append((effect, mine))
+        return kept[:_MOST_EFFECTS]
+
+    def _grow(
+        self, columns: Sequence[tuple[int, int]], remaining: int, wanted: int, wrong: int
+    ) -> list[tuple[int, int, float]]:
         """Conditions that hold in rows that are wanted, and in none that are wrong: with cover and price."""
         if not wrong:
             return [(0, remaining, 0.0)]
-        columns = [(literal, column) for literal, column in self._columns if column & wanted]
+        columns = [(literal, column) for literal, column in columns if column & wanted]
         beam: list[_Grown] = [(0.0, 0, remaining, 0.0)]
         pure: list[tuple[int, int, float]] = []
         for _ in range(_LONGEST):
@@ -98,10 +163,10 @@ class Covering:
             for _, condition, cover, price in beam:
                 bad = (cover & wrong).bit_count()
                 for literal, column in columns:
-                    good = (cover & column & wanted).bit_count()
+                    both = cover & column
+                    good = (both & wanted).bit_count()
                     if not good:
                         continue
-                    both = cover & column
                     left = (both & wrong).bit_count()
                     if left >= bad:
                         continue

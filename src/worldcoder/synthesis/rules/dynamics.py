@@ -17,7 +17,8 @@ from worldcoder.synthesis.rules.language import Context, Literal, literals
 from worldcoder.synthesis.rules.lists import Literals
 from worldcoder.synthesis.rules.novelty import Novelty
 from worldcoder.synthesis.rules.observed import Observed, staged
-from worldcoder.synthesis.rules.scene import PLACE, Place, Scene, Thing, becomes, scene_of
+from worldcoder.synthesis.rules.passages import untested_passages
+from worldcoder.synthesis.rules.scene import PLACE, Place, Scene, Thing, scene_of
 from worldcoder.synthesis.rules.statistics import is_far
 from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
 from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary
@@ -33,6 +34,8 @@ _RECENT = 150
 """Transitions that a target is tried on."""
 _ROUNDS = 4
 """Changes of phases in one fit, at most."""
+_KEPT = 6000
+"""States and actions whose contexts are kept."""
 _BETTER = 6.0
 """By how many nats another phase has to be shorter."""
 
@@ -63,6 +66,9 @@ class Dynamics:
         self.targets: dict[TargetKey, Target] = {}
         self._structure: tuple[Any, ...] = ()
         self.novelty = Novelty(self.literals)
+        self._passages: tuple[Any, set[tuple[str, Look]]] | None = None
+        self._foreseen: dict[tuple[State, Action], list[Contexts]] = {}
+        self._foreseen_by: object = None
         self._outdated = False
         self._order: dict[TargetKey, tuple[int, bool]] = {}
         self._tried_at: dict[TargetKey, int] = {}
@@ -108,6 +114,7 @@ class Dynamics:
         old = self.targets
         self.targets = {}
         self.novelty.forget()
+        self._foreseen.clear()
         for key in self._target_keys():
             self.targets[key] = Target(*key, *self._order.get(key, (0, False)))
             if key in old:
@@ -316,8 +323,28 @@ class Dynamics:
         }
         return {a: v for a, v in values.items() if a not in later}
 
-    def _foreseen(self, state: State, action: Action) -> Iterator[Contexts]:
-        """The contexts of all phases, when each comes true as the cheapest lists say."""
+    def foreseen(self, state: State, action: Action) -> list[Contexts]:
+        """The contexts of all phases, when each comes true as the cheapest lists say.
+
+        They are kept as long as nothing changes that others depend on: what the avatar does, and what comes earlier.
+        """
+        last = self.phases[-1]
+        leading = tuple(
+            target.lists[0].rules
+            for target in self.targets.values()
+            if target.phase < last or target.pool == (self.vocabulary.avatar,)
+        )
+        if leading != self._foreseen_by or len(self._foreseen) > _KEPT:
+            self._foreseen.clear()
+            self._foreseen_by = leading
+        found = self._foreseen.get((state, action))
+        if found is None:
+            found = self._foreseen[state, action] = list(self._foresee(state, action))
+            for context, _, _ in found:
+                context.known.clear()
+        return found
+
+    def _foresee(self, state: State, action: Action) -> Iterator[Contexts]:
         now = scene_of(state)
         origin = self._origin(now)
         phases = self.phases
@@ -355,7 +382,7 @@ class Dynamics:
         unseen: list[Literal] = []
         pairs = disputed = 0
         group = self.vocabulary.group(action)
-        for context, mask, targets in self._foreseen(state, action):
+        for context, mask, targets in self.foreseen(state, action):
             if self._is_watched(context):
                 key = (group, context.thing.kind)
                 unseen += self.literals.of(self.novelty.unseen(key, mask))
@@ -382,51 +409,11 @@ class Dynamics:
         return apply_effect(context, target.attribute, effect)
 
     def untested_passages(self) -> set[tuple[str, Look]]:
-        """Pairs of a mover and a thing of which it was never seen whether one stops the other.
-
-        Not passable as far as is known, since they were never in one place; but no step shows that one was
-        stopped by the other and nothing else.
-        """
-        vocabulary = self.vocabulary
-        stopped: set[tuple[str, Look]] = set()
-        looks: dict[Look, None] = {}
-        movers: dict[str, None] = {k: None for k, a in vocabulary.changing if a == PLACE}
-        for transition in self.transitions:
-            scene = scene_of(transition.state)
-            looks.update(dict.fromkeys(vocabulary.look(t) for t in scene.things))
-            avatar = self.avatar_of(scene)
-            direction = vocabulary.direction(avatar, transition.action)
-            if (
-                avatar is None
-                or avatar.place is None
-                or direction is None
-                or not self._moves(transition.action)
-            ):
-                continue
-            became = becomes(transition.state, transition.next_state)
-            chain, place = [avatar], avatar.place
-            while chain:
-                place = (place[0] + direction[0], place[1] + direction[1])
-                there = scene.at(place)
-                following = []
-                for mover in chain:
-                    new = became[mover.index]
-                    stops = [t for t in there if not vocabulary.passable(mover.kind, t)]
-                    if new is not None and new.place == mover.place and len(stops) == 1:
-                        stopped.add((mover.kind, vocabulary.look(stops[0])))
-                        if stops[0].kind in movers:
-                            following.append(stops[0])
-                chain = following
-        return {
-            (mover, look)
-            for mover in movers
-            for look in looks
-            if (mover, look) not in vocabulary.together and (mover, look) not in stopped and look[0] != mover
-        }
-
-    def _moves(self, action: Action) -> bool:
-        verb = self.vocabulary.verb(action)
-        return verb in self.vocabulary.steps or verb in self.vocabulary.movers
+        """Pairs of a mover and a thing of which it was never seen whether one stops the other; see `passages.py`."""
+        known = len(self.transitions), self._structure
+        if self._passages is None or self._passages[0] != known:
+            self._passages = known, untested_passages(self.vocabulary, self.transitions)
+        return self._passages[1]
 
     def unexplained(self) -> list[int]:
         """Transitions that no rule of the language explains, by index."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from worldcoder.synthesis.rules.language import Context, PlaceTerm, object_terms, place_terms
-from worldcoder.synthesis.rules.quantities import quantities, quantity_cost
+from worldcoder.synthesis.rules.quantities import quantities, quantity_cost, quantity_of
 from worldcoder.synthesis.rules.scene import PLACE, Place, Thing
 from worldcoder.synthesis.rules.statistics import Vector
 
@@ -66,7 +66,7 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
         if len(known) > 2 and set(known) == set(range(len(known))):
             for k in (1, -1):
                 yield ("turn", k, len(known)), 1.7
-        for quantity, value in quantities(context, object_terms(context)):
+        for quantity, value in quantities(context, object_terms(context)).items():
             for sign in (1, -1):
                 rest = new - old - sign * value
                 if value and abs(rest) <= 1 and quantity != ("of", "self", attribute):
@@ -139,7 +139,7 @@ def apply_effect(context: Context, attribute: str, effect: Effect) -> Any:
         case ("flip",):
             return not old
         case ("plus", sign, quantity, rest):
-            value = dict(quantities(context, object_terms(context))).get(quantity)
+            value = quantity_of(context, quantity)
             return old if value is None or type(old) not in (int, float) else old + sign * value + rest
         case ("rotate", quarters):
             heading = context.vocabulary.headings.get(thing.kind)

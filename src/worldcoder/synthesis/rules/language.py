@@ -62,6 +62,8 @@ class Context:
     own: Vector | None = None
     phase: int = 0
     origin: Place | None = None
+    known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What was found out about this context already."""
 
     @property
     def is_avatar(self) -> bool:
@@ -114,6 +116,11 @@ class Context:
 
     def link(self, kind: str) -> Thing | None:
         """The only thing of a kind that refers to nothing but the avatar, what it refers to and the arguments."""
+        if ("link", kind) not in self.known:
+            self.known["link", kind] = self._link(kind)
+        return self.known["link", kind]  # type: ignore[no-any-return]
+
+    def _link(self, kind: str) -> Thing | None:
         focus = [self.term(f"arg{i}") for i in range(len(self.action.args))]
         if self.avatar is not None:
             focus += [self.avatar, *(v for v in self.avatar.values.values() if isinstance(v, Thing))]
@@ -162,6 +169,12 @@ def place_terms(context: Context) -> list[PlaceTerm]:
 
 def object_terms(context: Context) -> list[str]:
     """Terms that name an object here, besides the object itself."""
+    if "terms" not in context.known:
+        context.known["terms"] = _object_terms(context)
+    return context.known["terms"]  # type: ignore[no-any-return]
+
+
+def _object_terms(context: Context) -> list[str]:
     terms = [f"arg{i}" for i in range(len(context.action.args))]
     roots = ["self", *([] if context.is_avatar or context.avatar is None else ["me"])]
     for root in roots + terms:

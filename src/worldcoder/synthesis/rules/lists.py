@@ -20,6 +20,8 @@ from worldcoder.synthesis.rules.language import Literal, literal_cost
 
 RULE_COST = 1.0
 UNFINISHED_COST = 1e6
+_MANY = 300
+"""Rows from which on the beam is narrower where a list is known already."""
 WITHIN = 9.0
 """Lists this many nats above the best are kept: about one in 8,000 of its weight."""
 
@@ -170,6 +172,8 @@ def search(
         return [DecisionList((Rule(0, KEEP),), 0.4)]
     problem = _Problem(list(rows.by_mask.values()), literals)
     complete = problem.exceptions()
+    if complete and len(rows) > _MANY:  # the beam looks for what is even shorter; not at any price
+        beam, most_rules = max(2, beam // 3), min(most_rules, 3 + min(map(len, complete)))
     layer: dict[int, list[tuple[float, tuple[Rule, ...]]]] = {problem.everything: [(0.0, ())]}
     unfinished: tuple[int, tuple[Rule, ...]] = (
         problem.everything,

@@ -25,8 +25,24 @@ def is_number(value: Any) -> bool:
     return type(value) in (int, float)
 
 
-def quantities(context: Context, terms: Sequence[str]) -> Iterator[tuple[Quantity, Any]]:
+def quantities(context: Context, terms: Sequence[str]) -> dict[Quantity, Any]:
     """The numbers that can be spoken of in a context, with their values."""
+    if "quantities" not in context.known:
+        context.known["quantities"] = dict(_quantities(context, terms))
+    return context.known["quantities"]  # type: ignore[no-any-return]
+
+
+def quantity_of(context: Context, quantity: Quantity) -> Any:
+    """The value of a number; None where it is none here."""
+    if quantity[0] == "sum":
+        values = [t.values.get(quantity[2]) for t in context.scene.kinds.get(quantity[1], ())]
+        return sum(v for v in values if v is not None) if values and all(map(is_number, values)) else None
+    thing = context.term(quantity[1])
+    value = thing.values.get(quantity[2]) if isinstance(thing, Thing) else None
+    return value if is_number(value) else None
+
+
+def _quantities(context: Context, terms: Sequence[str]) -> Iterator[tuple[Quantity, Any]]:
     vocabulary = context.vocabulary
     things = [(term, thing) for term in terms if isinstance(thing := context.term(term), Thing)]
     for kind in vocabulary.kinds:
@@ -49,7 +65,7 @@ def quantities(context: Context, terms: Sequence[str]) -> Iterator[tuple[Quantit
 def quantity_literals(context: Context, terms: Sequence[str]) -> Iterator[Literal]:
     """Comparisons of numbers, counts, and what holds of all or of those like the object itself."""
     vocabulary, scene, thing = context.vocabulary, context.scene, context.thing
-    numbers = list(quantities(context, terms))
+    numbers = list(quantities(context, terms).items())
     for i, (one, a) in enumerate(numbers):
         for other, b in numbers[i + 1 :]:
             if not (_changes(context, one) or _changes(context, other)):

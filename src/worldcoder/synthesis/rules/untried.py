@@ -41,7 +41,7 @@ class Untried:
     def read(self, vocabulary: Vocabulary, transitions: Sequence[Transition]) -> None:
         """Take in what was tried since the last time; everything where it is told apart otherwise now."""
         telling = tuple((kind, *_telling(vocabulary, kind)) for kind in vocabulary.kinds)
-        heads = tuple(_table(vocabulary).items()), frozenset(vocabulary._assumed)
+        heads = tuple(_table(vocabulary).items()), frozenset(vocabulary.assumed)
         structure = (vocabulary.avatar, vocabulary.facing, heads, telling)
         if structure != self._structure:
             self._structure, self._read = structure, 0
@@ -80,7 +80,7 @@ class Untried:
         values = [a for a in vocabulary.attributes_of(avatar) if a not in (PLACE, KIND)]
         constants = {
             "HEADS": table_text(table),
-            "ASSUMED": repr(tuple(sorted(vocabulary._assumed, key=repr))),
+            "ASSUMED": repr(tuple(sorted(vocabulary.assumed, key=repr))),
             "FRAME": repr(vocabulary.frame),
             "TELLING": table_text({kind: _telling(vocabulary, kind) for kind in vocabulary.kinds}),
             "MINE": repr((*values, "x", "y")),
@@ -116,7 +116,7 @@ def _touches(vocabulary: Vocabulary, scene: Scene, action: Action) -> Iterator[t
     verb = action.name if vocabulary.facing else ""
     ways = [direction]
     value = me.values.get(vocabulary.facing) if vocabulary.facing else None
-    if value in vocabulary._assumed:  # it may as well head the other way
+    if value in vocabulary.assumed:  # it may as well head the other way
         mine = (*mine, (value,))
         ways.append((-direction[0], -direction[1]))
     for n, (dx, dy) in enumerate(ways):

@@ -55,7 +55,7 @@ class Vocabulary:
         self._own_moves: dict[str, OwnMoves] = {}
         self.headings: dict[str, Heading] = {}
         self.pushed: set[str] = set()
-        self._assumed: set[Any] = set()  # facings of which it is a guess where they head
+        self.assumed: set[Any] = set()  # facings of which it is a guess where they head
         self._turned_round = False
         self.covering: list[tuple[str, str]] = []
         self._kinds_together: set[tuple[str, str]] = set()
@@ -109,8 +109,9 @@ class Vocabulary:
         self._states.add(hash(scene.state))
         self._scenes += 1
         self._names.update(scene.by_name)
-        # kinds of which there are few come first wherever there is nothing else to choose by
-        for kind, things in sorted(scene.kinds.items(), key=lambda item: len(item[1])):
+        # wherever there is nothing else to choose by, kinds come in the order in which they are met, and of those
+        # that are met at once first those of which there are few, so that their names do not matter
+        for kind, things in sorted(scene.kinds.items(), key=lambda item: _standing(scene, item[1])):
             self.kinds.setdefault(kind)
             self._kinds_in[kind] += 1
             if len(things) > 1:
@@ -202,7 +203,7 @@ class Vocabulary:
                 self.movers.setdefault(name)
             elif avatar.place is not None:
                 self._touch(avatar, name, scene, became)
-                if self._assumed and name in self.movers:
+                if self.assumed and name in self.movers:
                     self._doubt_assumption(scene, avatar)
         if looks_change:  # what a thing looks like has changed: read all places again
             self.together = {
@@ -276,7 +277,7 @@ class Vocabulary:
         moved = [k for k, a in self.changing if a == PLACE and k != self.avatar]
         self.pushed = {k for k in moved if k not in self.autonomous}
         self.links = self._find_links()
-        self.steps, self.facing, self.facings, self._assumed = {}, None, {}, set()
+        self.steps, self.facing, self.facings, self.assumed = {}, None, {}, set()
         if self.avatar is None:
             return
         table = {
@@ -314,14 +315,14 @@ class Vocabulary:
             x, y = vectors[0]
             if 0 in (x, y):
                 first, second = reversed(unknown) if self._turned_round else unknown
-                self.facings[first], self.facings[second] = (abs(y), abs(x)), (-abs(y), -abs(x))
-                self._assumed = set(unknown)
+                self.facings[first], self.facings[second] = (-y, x), (y, -x)
+                self.assumed = set(unknown)
 
     def _doubt_assumption(self, scene: Scene, avatar: Thing) -> None:
         """The avatar stayed where it might have gone on: it heads the other way if nothing was in its way."""
         value = avatar.values.get(self.facing) if self.facing else None
         vector = self.facings.get(value)
-        if value not in self._assumed or vector is None or avatar.place is None:
+        if value not in self.assumed or vector is None or avatar.place is None:
             return
         (x, y), (dx, dy) = avatar.place, vector
         ahead, behind = scene.at((x + dx, y + dy)), scene.at((x - dx, y - dy))
@@ -449,3 +450,11 @@ class Vocabulary:
         """Actions that head somewhere share what is learned; every other one is on its own."""
         verb = self.verb(action)
         return "step" if verb in self.steps else verb
+
+
+def _standing(scene: Scene, things: Sequence[Thing]) -> tuple[int, int, float]:
+    """How many there are, how much there is to say of each, and how near the middle the nearest stands."""
+    x0, y0, x1, y1 = scene.bounds
+    places = [t.place for t in things if t.place is not None and all(type(v) is int for v in t.place)]
+    apart = (abs(2 * x - x0 - x1) + abs(2 * y - y0 - y1) for x, y in places)
+    return len(things), -len(things[0].values), min(apart, default=0)
