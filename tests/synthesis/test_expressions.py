@@ -12,7 +12,8 @@ from worldcoder.programs.inside.loading import load_namespace
 from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.emit import Block, assemble
 from worldcoder.synthesis.rules.expressions import Writer, variable
-from worldcoder.synthesis.rules.language import Context, Literal, literals
+from worldcoder.synthesis.rules.language import Context, Literal
+from worldcoder.synthesis.rules.literals import literals
 from worldcoder.synthesis.rules.scene import scene_of
 from worldcoder.world import Transition
 from worldcoder.world.live import LiveState

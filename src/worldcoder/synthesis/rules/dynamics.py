@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from worldcoder.synthesis.rules.effects import DELETE, KEEP, Effect, apply_effect
-from worldcoder.synthesis.rules.language import Context, Literal, literals
+from worldcoder.synthesis.rules.language import Context, Literal
 from worldcoder.synthesis.rules.lists import Literals
+from worldcoder.synthesis.rules.literals import common_literals, literals, own_literals
 from worldcoder.synthesis.rules.novelty import Novelty
 from worldcoder.synthesis.rules.observed import Observed, staged
 from worldcoder.synthesis.rules.passages import untested_passages
@@ -69,6 +70,7 @@ class Dynamics:
         self._passages: tuple[Any, set[tuple[str, Look]]] | None = None
         self._foreseen: dict[tuple[State, Action], list[Contexts]] = {}
         self._foreseen_by: object = None
+        self._common: tuple[Any, int] = None, 0
         self._outdated = False
         self._order: dict[TargetKey, tuple[int, bool]] = {}
         self._tried_at: dict[TargetKey, int] = {}
@@ -78,6 +80,7 @@ class Dynamics:
     def observe(self, transition: Transition) -> None:
         """Add one transition."""
         self.vocabulary.observe(transition)
+        self._common = None, 0
         self.transitions.append(transition)
         verb = self.vocabulary.verb(transition.action)
         if any(count <= 4 for (tried, _), count in self.vocabulary.tries.items() if tried == verb):
@@ -302,13 +305,11 @@ class Dynamics:
         return scene.altered({index: {attribute: value}})
 
     def _mask_of(self, context: Context) -> int:
-        key = (context.scene, context.action, context.thing.index)
-        last = getattr(self, "_last_mask", None)
-        if last is not None and last[0] == key and last[1] == context.next_avatar:
-            return last[2]  # type: ignore[no-any-return]
-        mask = self.literals.mask(literals(context))
-        self._last_mask = (key, dict(context.next_avatar), mask)
-        return mask
+        """The literals that are true; those that all objects share are looked for once."""
+        key = context.scene, context.action, context.phase, context.next_avatar.get(PLACE)
+        if key != self._common[0]:
+            self._common = key, self.literals.mask(common_literals(context))
+        return self._common[1] | self.literals.mask(own_literals(context))
 
     def _predict_values(self, context: Context, mask: int, targets: Sequence[Target]) -> dict[str, Any]:
         values = dict(context.thing.values)

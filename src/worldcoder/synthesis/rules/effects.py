@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from worldcoder.synthesis.rules.language import Context, PlaceTerm, object_terms, place_terms
-from worldcoder.synthesis.rules.quantities import quantities, quantity_cost, quantity_of
+from worldcoder.synthesis.rules.language import (
+    Context,
+    PlaceTerm,
+    object_terms,
+    place_terms,
+    quantity_cost,
+)
+from worldcoder.synthesis.rules.quantities import quantities, quantity_of
 from worldcoder.synthesis.rules.scene import PLACE, Place, Thing
 from worldcoder.synthesis.rules.statistics import Vector
 
@@ -66,7 +72,7 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
         if len(known) > 2 and set(known) == set(range(len(known))):
             for k in (1, -1):
                 yield ("turn", k, len(known)), 1.7
-        for quantity, value in quantities(context, object_terms(context)).items():
+        for quantity, value in quantities(context).items():
             for sign in (1, -1):
                 rest = new - old - sign * value
                 if value and abs(rest) <= 1 and quantity != ("of", "self", attribute):

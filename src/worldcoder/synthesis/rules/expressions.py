@@ -8,8 +8,7 @@ import re
 
 from worldcoder.synthesis.rules.effects import Effect, rotations
 from worldcoder.synthesis.rules.helpers import HELPERS
-from worldcoder.synthesis.rules.language import Literal, PlaceTerm
-from worldcoder.synthesis.rules.quantities import Quantity
+from worldcoder.synthesis.rules.language import Literal, PlaceTerm, Quantity
 from worldcoder.synthesis.rules.scene import PLACE
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 

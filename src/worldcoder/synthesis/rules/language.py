@@ -1,7 +1,7 @@
 """The language of rules: what can be said about an object before an action.
 
-A *context* is one object in one state under one action. `literals(context)` lists every literal that is true
-there. A literal is a plain value, so that a rule is a set of literals and an effect (`effects.py`), and `emit.py`
+A *context* is one object in one state under one action. `literals.py` lists every literal that is true there. A
+literal is a plain value, so that a rule is a set of literals and an effect (`effects.py`), and `emit.py`
 can write either as Python.
 
 Terms name objects: "self" is the object the rule is about, "me" the avatar, "arg0" what the action's first
@@ -14,18 +14,19 @@ out from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from worldcoder.synthesis.rules.quantities import quantity_cost, quantity_literals
-from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Scene, Thing
+from worldcoder.synthesis.rules.scene import Place, Scene, Thing
 from worldcoder.synthesis.rules.statistics import Vector
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 from worldcoder.world.values import Action
 
 PlaceTerm = tuple[str, Any]
 Literal = tuple[Any, ...]
+Quantity = tuple[str, ...]
+"""A number: see `quantities.py`."""
 COSTS: Mapping[str, float] = {
     "action": 1.0, "heads": 0.6, "at": 2.0, "at.": 2.8, "at=": 2.6, "not at": 2.3, "not at.": 3.1, "not at=": 3.0,
     "blocked": 1.9, "free": 1.8, "empty": 2.0, "not empty": 2.2, "here": 1.2, "outside": 1.8,
@@ -174,6 +175,13 @@ def object_terms(context: Context) -> list[str]:
     return context.known["terms"]  # type: ignore[no-any-return]
 
 
+def term_values(context: Context) -> dict[str, Any]:
+    """What the terms name, the object itself first."""
+    if "values" not in context.known:
+        context.known["values"] = {term: context.term(term) for term in object_terms(context)}
+    return context.known["values"]  # type: ignore[no-any-return]
+
+
 def _object_terms(context: Context) -> list[str]:
     terms = [f"arg{i}" for i in range(len(context.action.args))]
     roots = ["self", *([] if context.is_avatar or context.avatar is None else ["me"])]
@@ -188,242 +196,6 @@ def _object_terms(context: Context) -> list[str]:
                     ]
     terms += [f"link:{kind}" for kind in context.vocabulary.links if context.link(kind) is not None]
     return [*roots, *dict.fromkeys(terms)]
-
-
-def literals(context: Context) -> Iterator[Literal]:
-    """Every literal of the language that is true in a context."""
-    vocabulary, thing, avatar = context.vocabulary, context.thing, context.avatar
-    if len(vocabulary.actions) > 1:
-        step = vocabulary.verb(context.action) in vocabulary.steps
-        # a rule for one direction only is unlikely where others head elsewhere
-        yield ("this step" if step and not context.action.args else "action", context.action.name)
-    if vocabulary.steps:
-        yield ("heads",) if context.direction is not None else ("heads not",)
-    terms = object_terms(context)
-    yield from _place_literals(context, terms)
-    values = {term: context.term(term) for term in terms}
-    for term, target in values.items():
-        if isinstance(target, Thing):
-            yield from _value_literals(context, term, target)
-            if term != "me":
-                yield ("kind", term, target.kind)
-        elif term.startswith("arg"):
-            step = vocabulary.verb(context.action) in vocabulary.steps
-            yield ("this way" if step else "arg", term, target)
-    yield from _identity_literals(context, values)
-    yield from _distance_literals(context, values)
-    yield from _equality_literals(context, values)
-    for kind in vocabulary.kinds:
-        if kind in (thing.kind, avatar.kind if avatar else None):
-            continue
-        single = context.scene.single(kind) if vocabulary.is_single(kind) else None
-        if single is not None:
-            yield from _value_literals(context, f"the:{kind}", single, changing=True)
-    yield from _quantified(context)
-    yield from quantity_literals(context, terms)
-    yield from _reference_literals(context, values)
-    yield from _row_literals(context)
-    if context.phase and avatar is not None:
-        yield ("moved",) if avatar.place != context.origin else ("not moved",)
-    if not context.is_avatar and avatar is not None:
-        if PLACE in context.next_avatar:
-            yield ("moves",) if context.next_avatar[PLACE] != avatar.values.get(PLACE) else ("stays",)
-        for attribute, value in context.next_avatar.items():
-            if value is thing:
-                yield ("becomes", attribute)
-        if avatar.place and thing.place and _distance(avatar.place, thing.place) == 1:
-            yield ("near",)
-
-
-def _place_literals(context: Context, terms: list[str]) -> Iterator[Literal]:
-    vocabulary, scene, thing = context.vocabulary, context.scene, context.thing
-    x0, y0, x1, y1 = scene.bounds
-    others = [t for t in terms if t != "self" and isinstance(context.term(t), Thing)]
-    for place_term in place_terms(context):
-        place = context.place(place_term)
-        if place is None:
-            continue
-        if thing.place == place and place_term not in (("self", 0),):
-            yield ("here", place_term)
-        anchor = context.avatar if place_term == ("me", 0) else thing
-        here = [t for t in scene.at(place) if t is not thing and t is not anchor]
-        if place_term[1] != 0:
-            for mover in _movers(context, place_term):
-                solid = any(not vocabulary.passable(mover, t) for t in here)
-                yield ("blocked", place_term, mover) if solid else ("free", place_term, mover)
-                if vocabulary.looks_change:
-                    solid = any(not vocabulary.ever_passable(mover, t.kind) for t in here)
-                    yield ("hindered" if solid else "unhindered", place_term, mover)
-            if not (x0 <= place[0] <= x1 and y0 <= place[1] <= y1):
-                yield ("outside", place_term)
-            if not vocabulary.in_frame(place):
-                yield ("off frame", place_term)
-        yield ("not empty", place_term) if here else ("empty", place_term)
-        if vocabulary.headings and place_term[0] != "off":
-            coming = arrivals(context, place)
-            for kind in vocabulary.headings:
-                yield ("comes" if kind in coming else "none comes", place_term, kind)
-        present = {t.kind for t in here}
-        for kind in vocabulary.kinds:
-            if kind not in present:
-                yield ("not at", place_term, kind)
-        for t in here:
-            yield ("at", place_term, t.kind)
-            for attribute, value in t.values.items():
-                if attribute in (PLACE, KIND) or isinstance(value, Thing):
-                    continue
-                if vocabulary.varies(t.kind, attribute):
-                    yield ("at.", place_term, t.kind, attribute, value)
-                    for seen in vocabulary.values[t.kind, attribute]:
-                        if seen != value and (t.kind, attribute) in vocabulary.changing:
-                            yield ("not at.", place_term, t.kind, attribute, seen)
-                for term in others:
-                    other = context.term(term)
-                    if isinstance(other, Thing) and other is not t and attribute in other.values:
-                        same = other.values[attribute] == value
-                        yield ("at=" if same else "not at=", place_term, t.kind, attribute, term)
-
-
-def arrivals(context: Context, place: Place) -> set[str]:
-    """The kinds of which something else heads for a place by itself, with nothing in the way."""
-    found = set()
-    vocabulary, scene = context.vocabulary, context.scene
-    for kind in vocabulary.headings:
-        for t in scene.kinds.get(kind, ()):
-            own = vocabulary.own_direction(scene, t, context.action) if t is not context.thing else None
-            if own is None or t.place is None or (t.place[0] + own[0], t.place[1] + own[1]) != place:
-                continue
-            if all(vocabulary.ever_passable(kind, o.kind) for o in scene.at(place)):
-                found.add(kind)
-    return found
-
-
-def _movers(context: Context, term: PlaceTerm) -> list[str]:
-    """The kinds that might go to a place: the thing's own, and what stands one step before it and can move."""
-    movers = {context.thing.kind: None}
-    if term[0] != "off" and term[1] == 2:
-        for t in context.scene.at(context.place((term[0], 1))):
-            if (t.kind, PLACE) in context.vocabulary.changing:
-                movers.setdefault(t.kind)
-    return list(movers)
-
-
-def _value_literals(
-    context: Context, term: str, target: Thing, *, changing: bool = False
-) -> Iterator[Literal]:
-    vocabulary = context.vocabulary
-    for attribute, value in target.values.items():
-        if attribute == PLACE:
-            yield ("value" if value[0] is None else "not value", term, PLACE, None)
-            continue
-        if attribute == KIND:
-            continue
-        if changing and (target.kind, attribute) not in vocabulary.changing:
-            continue
-        if isinstance(value, Thing):
-            yield ("not value", term, attribute, None)
-            continue
-        known = vocabulary.values_of(attribute)  # of any kind: a term may name an object of any
-        if len(known) > 1 or value is None:
-            yield ("value", term, attribute, value)
-            if attribute in vocabulary.changing_attributes and len(known) > 2:
-                for seen in known:
-                    if seen != value:
-                        yield ("not value", term, attribute, seen)
-            if type(value) in (int, float) and len(known) > 2:
-                for seen in known:
-                    if type(seen) in (int, float):
-                        yield ("least" if value >= seen else "most", term, attribute, seen)
-
-
-def _identity_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Literal]:
-    terms = list(values)
-    for i, first in enumerate(terms):
-        for second in terms[i + 1 :]:
-            a, b = values[first], values[second]
-            if isinstance(a, Thing) and isinstance(b, Thing):
-                if second.startswith(f"{first}.") and a is not b:
-                    continue
-                yield ("is" if a is b else "not is", first, second)
-                if a is not b and "." not in first:
-                    for attribute, x in a.values.items():
-                        if attribute not in b.values:
-                            continue
-                        y = b.values[attribute]
-                        if attribute in (PLACE, KIND) or isinstance(x, bool):
-                            continue
-                        same = x is y if isinstance(x, Thing) else x == y
-                        yield ("same" if same else "not same", first, second, attribute)
-
-
-def _equality_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Literal]:
-    """Values of different attributes that are or are not the same: a passenger's goal and the lift's floor."""
-    terms = [(t, v) for t, v in values.items() if "." not in t and isinstance(v, Thing)]
-    for kind in context.vocabulary.kinds:
-        single = context.scene.single(kind) if context.vocabulary.is_single(kind) else None
-        if single is not None and all(single is not v for _, v in terms):
-            terms.append((f"the:{kind}", single))
-    plain = [
-        (term, attribute, value)
-        for term, thing in terms
-        for attribute, value in thing.values.items()
-        if attribute not in (PLACE, KIND)
-        and type(value) in (int, float, str)
-        and context.vocabulary.varies(thing.kind, attribute)
-    ]
-    for i, (first, attribute, a) in enumerate(plain):
-        for second, other, b in plain[i + 1 :]:
-            if (attribute != other or first.startswith("the:") or second.startswith("the:")) and type(
-                a
-            ) is type(b):
-                yield ("equal" if a == b else "not equal", first, attribute, second, other)
-
-
-def _distance_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Literal]:
-    """How far the avatar is from what the action names: in its place, one step away, or farther."""
-    if context.avatar is None or context.avatar.place is None:
-        return
-    for term, target in values.items():
-        if "." not in term and term.startswith("arg") and isinstance(target, Thing) and target.place:
-            distance = _distance(context.avatar.place, target.place)
-            yield ("with" if distance == 0 else "beside" if distance == 1 else "apart", term)
-
-
-def _reference_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Literal]:
-    """Whether anything of a kind refers to an object: whether a place holds something."""
-    for term, target in values.items():
-        if isinstance(target, Thing) and term != "me" and "." not in term:
-            for kind, attribute in context.vocabulary.references:
-                if context.avatar is not None and kind == context.avatar.kind:
-                    continue
-                there = context.scene.kinds.get(kind, ())
-                if any(t.values.get(attribute) is target for t in there):
-                    yield ("referred", term, kind, attribute)
-                else:
-                    yield ("unreferred", term, kind, attribute)
-
-
-def _row_literals(context: Context) -> Iterator[Literal]:
-    """Whether the whole row ahead of the avatar could go one step on, and whether the thing stands in it."""
-    row = context.row()
-    if row:
-        end = context.scene.at(context.place(("me", len(row) + 1)))
-        free = all(context.vocabulary.passable(row[-1].kind, t) for t in end)
-        yield ("row free",) if free else ("row blocked",)
-        if any(t is context.thing for t in row):
-            yield ("in row",)
-
-
-def _quantified(context: Context) -> Iterator[Literal]:
-    vocabulary = context.vocabulary
-    for kind, attribute in vocabulary.changing:
-        if attribute == PLACE or vocabulary.is_single(kind):
-            continue
-        known = vocabulary.values.get((kind, attribute), {})
-        if 1 < len(known) <= 4:
-            present = {t.values.get(attribute) for t in context.scene.kinds.get(kind, ())}
-            for value in known:
-                yield ("any" if value in present else "none", kind, attribute, value)
 
 
 def literal_cost(literal: Literal) -> float:
@@ -446,8 +218,8 @@ def literal_cost(literal: Literal) -> float:
     return cost
 
 
-def _distance(a: Place, b: Place) -> float:
-    try:
-        return float(abs(a[0] - b[0]) + abs(a[1] - b[1]))
-    except TypeError:
-        return float("inf")
+def quantity_cost(quantity: Quantity) -> float:
+    """What a quantity adds to the description length of what speaks of it."""
+    if quantity[0] == "sum":
+        return 0.6
+    return 0.5 * quantity[1].count(".") + (0.4 if quantity[1].startswith(("the:", "link:")) else 0.0)

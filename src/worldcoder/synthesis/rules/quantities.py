@@ -6,15 +6,11 @@ together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from worldcoder.synthesis.rules.language import Context, Literal, Quantity, term_values
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Thing
-
-if TYPE_CHECKING:
-    from worldcoder.synthesis.rules.language import Context, Literal
-
-Quantity = tuple[str, ...]
 
 _MOST_COUNTED = 3
 """Up to how many it is told how many there are."""
@@ -25,11 +21,9 @@ def is_number(value: Any) -> bool:
     return type(value) in (int, float)
 
 
-def quantities(context: Context, terms: Sequence[str]) -> dict[Quantity, Any]:
+def quantities(context: Context) -> dict[Quantity, Any]:
     """The numbers that can be spoken of in a context, with their values."""
-    if "quantities" not in context.known:
-        context.known["quantities"] = dict(_quantities(context, terms))
-    return context.known["quantities"]  # type: ignore[no-any-return]
+    return {quantity: value for quantity, value, _ in _quantities(context)}
 
 
 def quantity_of(context: Context, quantity: Quantity) -> Any:
@@ -42,36 +36,55 @@ def quantity_of(context: Context, quantity: Quantity) -> Any:
     return value if is_number(value) else None
 
 
-def _quantities(context: Context, terms: Sequence[str]) -> Iterator[tuple[Quantity, Any]]:
+def with_singles(context: Context, values: Mapping[str, Any]) -> list[tuple[str, Thing]]:
+    """The objects that terms name, and those of which there is only one."""
     vocabulary = context.vocabulary
-    things = [(term, thing) for term in terms if isinstance(thing := context.term(term), Thing)]
+    things = [(term, thing) for term, thing in values.items() if isinstance(thing, Thing)]
     for kind in vocabulary.kinds:
         single = context.scene.single(kind) if vocabulary.is_single(kind) else None
-        if single is not None and all(single is not thing for _, thing in things):
+        if single is not None and single is not context.avatar:
             things.append((f"the:{kind}", single))
-    for term, thing in things:
+    return things
+
+
+def _quantities(context: Context) -> list[tuple[Quantity, Any, bool]]:
+    """The numbers with their values, and whether they were ever seen to change."""
+    if "quantities" in context.known:
+        return context.known["quantities"]  # type: ignore[no-any-return]
+    vocabulary = context.vocabulary
+    found: list[tuple[Quantity, Any, bool]] = []
+    for term, thing in with_singles(context, term_values(context)):
         for attribute, value in thing.values.items():
             if attribute in (PLACE, KIND) or not is_number(value):
                 continue
             if vocabulary.varies(thing.kind, attribute) or vocabulary.is_single(thing.kind):
-                yield ("of", term, attribute), value
+                found.append((("of", term, attribute), value, (thing.kind, attribute) in vocabulary.changing))
     for kind, attribute in vocabulary.changing:
         if not vocabulary.is_single(kind) and vocabulary.is_numeric(kind, attribute):
             values = [t.values.get(attribute) for t in context.scene.kinds.get(kind, ())]
             if values and all(map(is_number, values)):
-                yield ("sum", kind, attribute), sum(values)
+                found.append((("sum", kind, attribute), sum(v for v in values if v is not None), True))
+    context.known["quantities"] = found
+    return found
 
 
-def quantity_literals(context: Context, terms: Sequence[str]) -> Iterator[Literal]:
-    """Comparisons of numbers, counts, and what holds of all or of those like the object itself."""
-    vocabulary, scene, thing = context.vocabulary, context.scene, context.thing
-    numbers = list(quantities(context, terms).items())
-    for i, (one, a) in enumerate(numbers):
-        for other, b in numbers[i + 1 :]:
-            if not (_changes(context, one) or _changes(context, other)):
-                continue
-            yield ("more", one, other) if a > b else ("at most", one, other)
-            yield ("more", other, one) if b > a else ("at most", other, one)
+def compared_literals(context: Context, *, own: bool) -> Iterator[Literal]:
+    """Which number is the larger one; own: of pairs with a number of the object itself, or of the others."""
+    numbers = [(q, v, changes, _is_own(q)) for q, v, changes in _quantities(context)]
+    for i, (one, a, changes, mine) in enumerate(numbers):
+        for other, b, changes_too, its in numbers[i + 1 :]:
+            if (changes or changes_too) and (mine or its) is own:
+                yield ("more", one, other) if a > b else ("at most", one, other)
+                yield ("more", other, one) if b > a else ("at most", other, one)
+
+
+def _is_own(quantity: Quantity) -> bool:
+    return quantity[0] == "of" and (quantity[1] == "self" or quantity[1].startswith("self."))
+
+
+def counted_literals(context: Context) -> Iterator[Literal]:
+    """How many there are of something, and what holds of all."""
+    vocabulary, scene = context.vocabulary, context.scene
     for kind in dict.fromkeys((*vocabulary.vanishing, *vocabulary.appearing)):
         if not vocabulary.is_single(kind):
             yield ("some", kind) if scene.kinds.get(kind) else ("no", kind)
@@ -81,20 +94,21 @@ def quantity_literals(context: Context, terms: Sequence[str]) -> Iterator[Litera
         yield ("some on" if covered else "none on", kind, top)
         if covered and covered == len(there):
             yield ("all on", kind, top)
-    for kind, attribute in vocabulary.changing:
-        if attribute == PLACE or vocabulary.is_single(kind):
-            continue
-        known = vocabulary.values.get((kind, attribute), {})
-        if not 1 < len(known) <= 4:
-            continue
-        there = scene.kinds.get(kind, [])
-        held = [t.values.get(attribute) for t in there]
+    for kind, attribute, known in _few_valued(context):
+        held = [t.values.get(attribute) for t in scene.kinds.get(kind, ())]
         for value in known:
             count = held.count(value)
             for n in range(2, _MOST_COUNTED + 1):
                 yield ("count least" if count >= n else "count below", kind, attribute, value, n)
             if len(known) > 2:
                 yield ("every" if count == len(held) else "not every", kind, attribute, value)
+
+
+def alike_literals(context: Context) -> Iterator[Literal]:
+    """What holds of the others that are like the object itself: of all switches of its color."""
+    vocabulary, thing = context.vocabulary, context.thing
+    for kind, attribute, known in _few_valued(context):
+        there = context.scene.kinds.get(kind, ())
         for shared, mine in thing.values.items():
             if shared in (PLACE, KIND, attribute) or not isinstance(mine, str):
                 continue
@@ -107,17 +121,10 @@ def quantity_literals(context: Context, terms: Sequence[str]) -> Iterator[Litera
                 yield ("any like" if value in alike else "none like", kind, shared, attribute, value)
 
 
-def _changes(context: Context, quantity: Quantity) -> bool:
-    """Whether a number was ever seen to change."""
-    form, term, attribute = quantity
-    if form == "sum":
-        return True
-    thing = context.term(term)
-    return isinstance(thing, Thing) and (thing.kind, attribute) in context.vocabulary.changing
-
-
-def quantity_cost(quantity: Quantity) -> float:
-    """What a quantity adds to the description length of what speaks of it."""
-    if quantity[0] == "sum":
-        return 0.6
-    return 0.5 * quantity[1].count(".") + (0.4 if quantity[1].startswith(("the:", "link:")) else 0.0)
+def _few_valued(context: Context) -> Iterator[tuple[str, str, Mapping[Any, None]]]:
+    """The attributes that change, of kinds of which there are several, and that have a few values."""
+    vocabulary = context.vocabulary
+    for kind, attribute in vocabulary.changing:
+        known = vocabulary.values.get((kind, attribute), {})
+        if attribute != PLACE and not vocabulary.is_single(kind) and 1 < len(known) <= 4:
+            yield kind, attribute, known
