@@ -117,7 +117,17 @@ def _section(
         else:
             lines += [f"{indent}{word} {_join(conditions)}:", f"{indent}    {statement}{seen}"]
         word = "elif"
-    return lines
+    return lines if mine else _with_onward(lines, writer.this)
+
+
+def _with_onward(lines: list[str], this: str) -> list[str]:
+    """The lines of a loop, with a variable for where the object heads if that is asked more than once."""
+    onward = f"ahead({this}, heading(state, action, {this}))"
+    if sum(line.count(onward) for line in lines) < 2:
+        return lines
+    start = next(i for i, line in enumerate(lines) if line.startswith("for ")) + 1
+    body = [line.replace(onward, "onward") for line in lines[start:]]
+    return [*lines[:start], f"    onward = {onward}", *body]
 
 
 def _join(conditions: Sequence[str]) -> str:
@@ -192,7 +202,7 @@ def _block(vocabulary: Vocabulary, block: Block) -> list[str]:
     text = "\n".join(body)
     uses_step = bool(re.search(r"\bstep\b", text)) or bool(writer.places)
     lines: list[str] = []
-    if vocabulary.avatar and (writer.me in text or uses_step):
+    if vocabulary.avatar and (writer.me in text or uses_step or writer.links):
         lines += _find_avatar(writer)
     if uses_step:
         source = (
@@ -207,6 +217,7 @@ def _block(vocabulary: Vocabulary, block: Block) -> list[str]:
         lines.append(f"    arg{index} = argument(state, action, {index})")
     for kind, name in writer.singles.items():
         lines.append(f"    {name} = only(state, {kind!r})")
+    lines += [f"    {name} = {code}" for name, code in writer.links.values()]
     used = [name for name in ("moved", "changed", "gone") if f"{name}.append" in text]
     lines += [f"    {name} = []" for name in used]
     lines += [f"    {line}" for line in body]

@@ -43,8 +43,8 @@ def next_variable(attribute: str) -> str:
 
 
 _TAKEN = set(dir(builtins)) | {
-    "state", "action", "next_state", "step", "front", "beyond", "moved", "changed", "gone", "made", "obj", "other",
-    "place", "reward", "transition", "kind", "values", "where", "value", "attribute", "o",
+    "state", "action", "next_state", "step", "front", "beyond", "onward", "origin", "heading", "moved", "changed",
+    "gone", "made", "obj", "other", "place", "reward", "transition", "kind", "values", "where", "value", "attribute", "o",
 }  # fmt: skip
 
 
@@ -64,6 +64,7 @@ class Writer:
         self.singles: dict[str, str] = {}
         self.next_values: set[str] = set()
         self.headings: set[str] = set()
+        self.links: dict[str, tuple[str, str]] = {}  # by kind, the variable and what it stands for
 
     def use(self, helper: str) -> str:
         self.helpers.add(helper)
@@ -93,16 +94,19 @@ class Writer:
         return f"heading(state, action, {self.this})"
 
     def link(self, kind: str) -> str:
-        """The object of a kind that links what the step is about."""
-        vocabulary = self.vocabulary
-        focus = [f"arg{i}" for i in range(vocabulary.most_arguments)]
-        self.arguments.update(range(vocabulary.most_arguments))
-        if self.arguments:
-            self.use("argument")
-        if self.avatar:
-            focus += [self.me, *(read(self.me, a) for k, a in vocabulary.references if k == self.avatar)]
-        names = ", ".join(repr(a) for a in vocabulary.links[kind])
-        return f"{self.use('linked')}(state, {kind!r}, ({names}), {', '.join(focus)})"
+        """The object of a kind that links what the step is about: a variable."""
+        if kind not in self.links:
+            vocabulary = self.vocabulary
+            focus = [f"arg{i}" for i in range(vocabulary.most_arguments)]
+            self.arguments.update(range(vocabulary.most_arguments))
+            if self.arguments:
+                self.use("argument")
+            if self.avatar:
+                focus += [self.me, *(read(self.me, a) for k, a in vocabulary.references if k == self.avatar)]
+            names = ", ".join(repr(a) for a in vocabulary.links[kind])
+            code = f"{self.use('linked')}(state, {kind!r}, ({names}), {', '.join(focus)})"
+            self.links[kind] = f"linked_{variable(kind)}", code
+        return self.links[kind][0]
 
     def quantity(self, quantity: Quantity) -> str:
         """A number."""
