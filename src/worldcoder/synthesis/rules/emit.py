@@ -122,7 +122,7 @@ def _section(
 
 def _with_onward(lines: list[str], this: str) -> list[str]:
     """The lines of a loop, with a variable for where the object heads if that is asked more than once."""
-    onward = f"ahead({this}, heading(state, action, {this}))"
+    onward = f"ahead({this}, way_of(state, action, {this}))"
     if sum(line.count(onward) for line in lines) < 2:
         return lines
     start = next(i for i, line in enumerate(lines) if line.startswith("for ")) + 1
@@ -190,7 +190,7 @@ def assemble(dynamics: Dynamics, blocks: Sequence[Block], together: set[tuple[st
     helpers = helper_text(shared.helpers)
     top = _constants(vocabulary, shared, text, helpers, together)
     constants = "\n".join(top) + "\n" if top else ""
-    heading = _heading(vocabulary) if "heading(state, action, " in text + helpers else ""
+    heading = _heading(vocabulary) if "way_of(state, action, " in text + helpers else ""
     return "\n\n".join(
         part for part in (constants, helpers, heading, "\n".join(function) + "\n") if part
     ).lstrip("\n")
@@ -281,7 +281,7 @@ def _constants(
 def _heading(vocabulary: Vocabulary) -> str:
     """The function that says where things head by themselves."""
     lines = [
-        "def heading(state, action, obj):",
+        "def way_of(state, action, obj):",
         '    """Where an object heads by itself; None where it does not."""',
     ]
     for kind, heading in vocabulary.headings.items():

@@ -43,8 +43,9 @@ def next_variable(attribute: str) -> str:
 
 
 _TAKEN = set(dir(builtins)) | {
-    "state", "action", "next_state", "step", "front", "beyond", "onward", "origin", "heading", "moved", "changed",
-    "gone", "made", "obj", "other", "place", "reward", "transition", "kind", "values", "where", "value", "attribute", "o",
+    "state", "action", "next_state", "step", "front", "beyond", "onward", "origin", "way_of", "moved", "changed",
+    "gone", "made", "obj", "other", "place", "reward", "transition", "kind", "values", "where", "value",
+    "attribute", "o",
 }  # fmt: skip
 
 
@@ -91,7 +92,7 @@ class Writer:
     def heading(self) -> str:
         """Where the object heads by itself."""
         self.headings.add(self.this)
-        return f"heading(state, action, {self.this})"
+        return f"way_of(state, action, {self.this})"
 
     def link(self, kind: str) -> str:
         """The object of a kind that links what the step is about: a variable."""

@@ -99,7 +99,7 @@ def hindered(state, place, mover, *but):
 def comes(state, action, place, kind, but):
     """Whether another object of a kind heads for a place by itself, with nothing in the way."""
     return any(
-        o is not but and place is not None and ahead(o, heading(state, action, o)) == place
+        o is not but and place is not None and ahead(o, way_of(state, action, o)) == place
         for o in state.all(kind)
     ) and unhindered(state, place, kind)
 ''',

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import gcd, log
 from typing import Any
 
-from worldcoder.synthesis.rules.scene import PLACE, Thing
+from worldcoder.synthesis.rules.scene import PLACE, Scene, Thing
 
 Vector = tuple[int, int]
 Verb = str | tuple[Any, ...]
@@ -94,3 +94,11 @@ def complete(table: dict[Any, Vector], unknown: Iterable[Any]) -> None:
     missing = {(-x, -y) for x, y in table.values()} - set(table.values())
     if len(rest) == 1 and len(missing) == 1:
         table[rest[0]] = missing.pop()
+
+
+def standing(scene: Scene, things: Sequence[Thing]) -> tuple[int, int, float]:
+    """How many there are, how much there is to say of each, and how near the middle the nearest stands."""
+    x0, y0, x1, y1 = scene.bounds
+    places = [t.place for t in things if t.place is not None and all(type(v) is int for v in t.place)]
+    apart = (abs(2 * x - x0 - x1) + abs(2 * y - y0 - y1) for x, y in places)
+    return len(things), -len(things[0].values), min(apart, default=0)

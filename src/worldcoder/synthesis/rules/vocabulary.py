@@ -24,6 +24,7 @@ from worldcoder.synthesis.rules.statistics import (
     majority,
     outcome_of,
     same_value,
+    standing,
     unit,
     vector_between,
 )
@@ -111,7 +112,7 @@ class Vocabulary:
         self._names.update(scene.by_name)
         # wherever there is nothing else to choose by, kinds come in the order in which they are met, and of those
         # that are met at once first those of which there are few, so that their names do not matter
-        for kind, things in sorted(scene.kinds.items(), key=lambda item: _standing(scene, item[1])):
+        for kind, things in sorted(scene.kinds.items(), key=lambda item: standing(scene, item[1])):
             self.kinds.setdefault(kind)
             self._kinds_in[kind] += 1
             if len(things) > 1:
@@ -450,11 +451,3 @@ class Vocabulary:
         """Actions that head somewhere share what is learned; every other one is on its own."""
         verb = self.verb(action)
         return "step" if verb in self.steps else verb
-
-
-def _standing(scene: Scene, things: Sequence[Thing]) -> tuple[int, int, float]:
-    """How many there are, how much there is to say of each, and how near the middle the nearest stands."""
-    x0, y0, x1, y1 = scene.bounds
-    places = [t.place for t in things if t.place is not None and all(type(v) is int for v in t.place)]
-    apart = (abs(2 * x - x0 - x1) + abs(2 * y - y0 - y1) for x, y in places)
-    return len(things), -len(things[0].values), min(apart, default=0)
