@@ -34,6 +34,9 @@ Look = tuple[Any, ...]
 """A kind, with the values of those of its attributes that change: ("Door", "open")."""
 
 
+_MOST_FACINGS = 8
+
+
 @dataclass
 class Vocabulary:
     """Counts over all transitions seen, and what follows from them. `observe` adds one transition."""
@@ -73,9 +76,7 @@ class Vocabulary:
         self.verbs: dict[Verb, None] = {}
         self.most_arguments = 0
         self._names: set[str] = set()
-        self._with_objects: set[Verb] = (
-            set()
-        )  # verbs of actions that name objects: these do not head anywhere
+        self._with_objects: set[Verb] = set()  # verbs of actions that name objects, which head nowhere
         self.kinds: dict[str, None] = {}
         self.frame: tuple[int, int, int, int] | None = None
         self._outcomes: dict[str, Counter[tuple[Verb, Any]]] = {}
@@ -110,8 +111,7 @@ class Vocabulary:
         self._states.add(hash(scene.state))
         self._scenes += 1
         self._names.update(scene.by_name)
-        # wherever there is nothing else to choose by, kinds come in the order in which they are met, and of those
-        # that are met at once first those of which there are few, so that their names do not matter
+        # kinds come in the order in which they are met, those of which there are few first: names do not matter
         for kind, things in sorted(scene.kinds.items(), key=lambda item: standing(scene, item[1])):
             self.kinds.setdefault(kind)
             self._kinds_in[kind] += 1
@@ -293,7 +293,7 @@ class Vocabulary:
         for (kind, attribute), by_value in self._moves_by_value.items():
             if kind == self.avatar and len(by_value) > 1:
                 facings, share = majority(by_value)
-                if share > best + 0.05 and len(set(facings.values())) > 1 and not self._is_many(by_value):
+                if share > best + 0.05 and len(set(facings.values())) > 1 and len(by_value) <= _MOST_FACINGS:
                     best, self.facing, self.facings = share, attribute, facings
         if self.facing is None:
             self.steps = steps
@@ -384,7 +384,7 @@ class Vocabulary:
         return (thing.kind, *extra)
 
     def passable(self, mover: str, thing: Thing) -> bool:
-        """Whether a thing like this one was ever in one place with the mover's kind."""
+        """Whether a thing that looks like this was ever in one place with the mover's kind."""
         return (mover, self.look(thing)) in self.together
 
     def ever_passable(self, mover: str, kind: str) -> bool:
@@ -408,10 +408,6 @@ class Vocabulary:
         """Where things of a kind mostly go by themselves."""
         moves = self._own_moves.get(kind)
         return moves.drift() if moves is not None and kind in self.autonomous else None
-
-    def _is_many(self, by_value: Mapping[Any, Counter[Vector]]) -> bool:
-        """Whether there are too many values for directions."""
-        return len(by_value) > 8
 
     def is_single(self, kind: str) -> bool:
         return kind not in self._many
