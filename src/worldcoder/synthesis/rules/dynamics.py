@@ -31,13 +31,15 @@ Contexts = tuple[Context, int, list[Target]]
 _PHASES = 3
 _TROUBLE = 3
 """Contradictions, and rules beyond a few, from which on a target is tried in other phases."""
-_RECENT = 150
+_ENOUGH = 40
+"""Transitions from which on every target is tried, and again when there are three times as many."""
+_RECENT = 100
 """Transitions that a target is tried on."""
 _ROUNDS = 4
 """Changes of phases in one fit, at most."""
 _KEPT = 6000
 """States and actions whose contexts are kept."""
-_BETTER = 6.0
+_BETTER = 4.0
 """By how many nats another phase has to be shorter."""
 
 
@@ -73,7 +75,7 @@ class Dynamics:
         self._common: tuple[Any, int] = None, 0
         self._outdated = False
         self._order: dict[TargetKey, tuple[int, bool]] = {}
-        self._tried_at: dict[TargetKey, int] = {}
+        self._tried_at: dict[TargetKey, tuple[int, int]] = {}  # how much trouble, how many transitions
 
     # ── learning ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -187,10 +189,12 @@ class Dynamics:
     def _reconsider(self) -> bool:
         """Try what gives trouble in another phase; whether anything is to be read anew."""
         for target in self.targets.values():
-            known = self._tried_at.get(target.key, 0)
-            if target.trouble < max(_TROUBLE, 1.5 * known):
+            known, then = self._tried_at.get(target.key, (0, 0))
+            troubled = target.trouble >= max(_TROUBLE, 1.5 * known)
+            grown = len(self.transitions) >= max(_ENOUGH, 3 * then) and len(target.lists[0].rules) > 2
+            if not (troubled or grown):
                 continue
-            self._tried_at[target.key] = target.trouble
+            self._tried_at[target.key] = max(known, target.trouble), len(self.transitions)
             order = self._best_order(target)
             if order != (target.phase, target.in_turn):
                 self._order[target.key] = order

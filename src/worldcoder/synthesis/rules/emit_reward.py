@@ -119,7 +119,7 @@ class _Writer:
                 return f"{every} and all({read('o', attribute)} == {value!r} for o in {every})"
             case ("some on", kind, other):
                 return f"any(next_state.at(o.x, o.y, {other!r}) for o in next_state.all({kind!r}))"
-            case ("all on", kind, other):
+            case ("all on" | "all under", kind, other):
                 every = f"next_state.all({kind!r})"
                 return f"{every} and all(next_state.at(o.x, o.y, {other!r}) for o in {every})"
             case (("more on" | "fewer on") as form, kind, other):

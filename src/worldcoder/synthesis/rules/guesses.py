@@ -19,6 +19,10 @@ from worldcoder.synthesis.rules.vocabulary import Vocabulary
 from worldcoder.world.values import Goal, State
 
 
+_TOLD = 1.6
+"""By how much each further part of a guess is likelier where the goal tells it."""
+
+
 @dataclass(frozen=True)
 class Guess:
     """What might be rewarded: all its literals at once. cost: the lower, the sooner it is tried."""
@@ -55,6 +59,12 @@ def _in_words(literal: Literal) -> str:
             return f"a {kind} is on a {other}"
         case ("all on", kind, other):
             return f"every {kind} is on a {other}"
+        case ("all on same", kind, other, attribute):
+            return f"every {kind} is on a {other} of its {attribute}"
+        case ("refers", kind, attribute, target):
+            return f"a {kind} is {attribute} a {target}"
+        case ("all under", kind, other):
+            return f"every {kind} has a {other}"
     return " ".join(map(str, literal))
 
 
@@ -74,17 +84,45 @@ def guesses(vocabulary: Vocabulary, goal: Goal, start: State) -> list[Guess]:
         for (second, *rest), also in list(found.items()):
             if not rest and second[0] in ("on", "facing", "near") and second[1] != first[1] and also & tokens:
                 found[second, first] = mentioned | also
+    told = dict(_told(vocabulary, scene, tokens))
+    found.update(told)
     known = set().union(*found.values()) if found else set()
     order = {token: i for i, token in enumerate(_tokens(final_clause(goal)))}
     asked = {t: 1.5 + 0.5 * order.get(t, 0) / max(len(order), 1) for t in tokens & known}
     ranked = []
     for literal_set, mentioned in found.items():
         cost = sum(map(reward_literal_cost, literal_set))
+        if literal_set in told:  # each part is in the goal's words
+            cost -= _TOLD * (len(literal_set) - 1)
         if asked:
             cost += sum(w for t, w in asked.items() if t not in mentioned)
             cost += sum(1.5 for t in mentioned if t not in asked)
         ranked.append(Guess(literal_set, cost))
     return sorted(ranked, key=lambda g: g.cost)
+
+
+def _told(
+    vocabulary: Vocabulary, scene: Scene, tokens: set[str]
+) -> Iterator[tuple[tuple[Literal, ...], set[str]]]:
+    """What the goal tells of a kind of thing: where it belongs, and what it should be."""
+    for kind, attribute in vocabulary.references:
+        if kind == vocabulary.avatar or not words(kind) & tokens or not scene.kinds.get(kind):
+            continue
+        should: list[Literal] = []
+        mentioned = set(words(kind))
+        for other, value in _distinct_constants(vocabulary, scene.kinds[kind]):
+            if isinstance(value, bool) and words(other) & tokens:
+                should.append(("is", kind, other, True))
+                mentioned |= words(other)
+            elif isinstance(value, str):
+                for known in vocabulary.values.get((kind, other), ()):
+                    if isinstance(known, str) and words(known) & tokens:
+                        should.append(("is", kind, other, known))
+                        mentioned |= words(known)
+        for target in vocabulary.kinds:
+            if target != kind and words(target) & tokens and scene.kinds.get(target):
+                literals_ = ("refers", kind, attribute, target), *dict.fromkeys(should)
+                yield literals_, mentioned | words(target)
 
 
 def _conditions_on_the_way(
@@ -141,6 +179,11 @@ def _achievements(vocabulary: Vocabulary, scene: Scene, tokens: set[str]) -> Ite
             yield ("some on", kind, other)
             if len(scene.kinds[kind]) > 1:
                 yield ("all on", kind, other)
+            for attribute in vocabulary.attributes_of(kind):
+                if attribute in vocabulary.attributes_of(other) and attribute not in (PLACE, KIND):
+                    yield ("all on same", kind, other, attribute)
+            if len(scene.kinds[kind]) > len(scene.kinds[other]) > 1:
+                yield ("all under", other, kind)
 
 
 def _distinct_constants(vocabulary: Vocabulary, things: list[Thing]) -> list[tuple[str, Any]]:

@@ -19,8 +19,8 @@ from worldcoder.world.values import Action, Goal, Transition
 COSTS: Mapping[str, float] = {
     "did": 1.2, "on": 1.5, "on.": 2.3, "was on": 2.5, "facing": 3.4, "facing.": 3.8, "near": 3.6, "near.": 4.0,
     "holds": 2.0, "holds kind": 2.2, "holds.": 2.6, "turned": 2.4, "is": 2.6, "all": 3.0, "some on": 2.8,
-    "all on": 3.0, "more on": 2.4, "fewer on": 2.4, "fewer": 2.4, "more": 2.8, "no": 2.8, "gone": 1.6, "least": 2.8,
-    "most": 2.8, "moved": 2.6,
+    "all on": 3.0, "all under": 3.2, "more on": 2.4, "fewer on": 2.4, "fewer": 2.4, "more": 2.8, "no": 2.8,
+    "gone": 1.6, "least": 2.8, "most": 2.8, "moved": 2.6,
 }  # fmt: skip
 
 
@@ -52,6 +52,9 @@ def step_literals(vocabulary: Vocabulary, before: Scene, action: Action, after: 
             yield ("some on", kind, other)
         if on == total and total:
             yield ("all on", kind, other)
+        covered, places = _on(after, other, kind)
+        if covered == places and places:
+            yield ("all under", other, kind)
         if on > was_on:
             yield ("more on", kind, other)
         if on < was_on:
