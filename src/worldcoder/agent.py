@@ -11,8 +11,8 @@ runner does, in locked workers. A program that fails there is a result like any 
 from __future__ import annotations
 
 import random
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -115,6 +115,7 @@ class Agent:
         self._quiet: set[State] = set()  # where nothing to learn was found
         self._tried: set[tuple[State, Action]] = set()
         self._known_steps = KnownSteps()
+        self._in_vain: Counter[str] = Counter()  # guesses that came true without a reward, by program
         self._disappointed: set[tuple[int, str]] = (
             set()
         )  # boldness, program: with which nothing can be reached
@@ -178,8 +179,8 @@ class Agent:
             self._judge(self.guess, transition)
         with self._clock("synthesis"):
             self._synthesise()
-        if not self._predicted(transition):
-            self._queue.clear()
+        if self._queue and self._queue[0][0] != transition.next_state:
+            self._queue.clear()  # the plan in hand does not hold any more
 
     def finish(self) -> WorldModel | None:
         """The model, with what it says of its evidence brought up to date; None while there is none."""
@@ -204,10 +205,6 @@ class Agent:
         # a proof holds wherever the model leads; what a budget did not suffice for may be nearer now
         self._without_plan = {k: found for k, found in self._without_plan.items() if found[0] is _NEVER}
 
-    def _predicted(self, transition: Transition) -> bool:
-        """Whether the plan in hand still holds after this step."""
-        return bool(self._queue) and self._queue[0][0] == transition.next_state
-
     def _judge(self, guess: RewardProposal, transition: Transition) -> None:
         """The plan to a guessed reward has been carried out: was it rewarded?"""
         self.guess = None
@@ -216,6 +213,7 @@ class Agent:
             prediction = simulation.predict(transition.state, transition.action)
             if prediction.done and prediction.state == transition.next_state:
                 self.counts.wrong_guesses += 1
+                self._in_vain[guess.program.id] += 1
 
     # ── planning ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -228,7 +226,6 @@ class Agent:
 
     def _plan_to_reward(self, state: State) -> None:
         """First what was learned or is likeliest, then exploration, then all other guesses with more nodes."""
-        assert self._start is not None
         config = self.config
         if self.settled:
             self._explore(state)
@@ -239,7 +236,7 @@ class Agent:
         hope = max(nodes, config.guess_nodes)
         if self._try_all(state, likely, nodes):
             return
-        if config.optimism and (self._hope(state, likely, hope, range(BOLDEST))):
+        if config.optimism and self._hope(state, likely, hope, range(BOLDEST)):
             return
         if likely and self.phi2 is Status.UNREACHABLE and state != self._start and self._promises_goal():
             return  # something was done that cannot be undone: begin again
@@ -249,7 +246,7 @@ class Agent:
             return
         if self._explore(state) or learned:
             return
-        guesses = [p for p in self.proposer.reward_programs(self.goal, self._start) if p.cost < float("inf")]
+        guesses = [p for p in self._proposals() if p.cost < float("inf")]
         self._try_all(state, guesses if config.optimism else [], config.guess_nodes)
 
     def _try_all(self, state: State, guesses: Sequence[RewardProposal], nodes: int) -> bool:
@@ -400,11 +397,17 @@ class Agent:
         any_of = self.proposer.any_of(likely) if len(likely) > 1 else None
         return [p.program for p in likely] if any_of is None else [any_of]
 
+    def _proposals(self) -> Iterator[RewardProposal]:
+        """Rewards that are proposed, without guesses that came true twice without one."""
+        assert self._start is not None
+        for proposal in self.proposer.reward_programs(self.goal, self._start):
+            if proposal.learned or self._in_vain[proposal.program.id] < 2:
+                yield proposal
+
     def _likely(self) -> list[RewardProposal]:
         """What was learned of the goal, or else the guesses that go before exploring."""
-        assert self._start is not None
         likely: list[RewardProposal] = []
-        for proposal in self.proposer.reward_programs(self.goal, self._start):
+        for proposal in self._proposals():
             if proposal.learned:
                 return [proposal]
             too_dear = likely and proposal.cost > likely[0].cost + self.config.patience

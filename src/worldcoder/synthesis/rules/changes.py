@@ -71,7 +71,7 @@ def _references(vocabulary: Vocabulary, before: Scene, after: Scene) -> Iterator
         now = [t.values.get(attribute) for t in after.kinds.get(kind, ())]
         was = [t.values.get(attribute) for t in before.kinds.get(kind, ())]
         targets[kind, attribute] = [v for v in now if isinstance(v, Thing)]
-        if kind != vocabulary.avatar and (kind, attribute) in vocabulary.changing:
+        if kind != vocabulary.avatar:
             for target in dict.fromkeys(v.kind for v in targets[kind, attribute]):
                 yield ("refers", kind, attribute, target)
                 if sum(isinstance(v, Thing) and v.kind == target for v in now) > sum(

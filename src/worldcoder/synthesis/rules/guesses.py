@@ -18,7 +18,6 @@ from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, scene_of
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 from worldcoder.world.values import Goal, State
 
-
 _TOLD = 1.6
 """By how much each further part of a guess is likelier where the goal tells it."""
 

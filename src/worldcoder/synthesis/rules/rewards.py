@@ -114,7 +114,12 @@ def _count_literals(vocabulary: Vocabulary, before: Scene, after: Scene) -> Iter
                 if (kind, attribute) in vocabulary.changing and isinstance(value, str | bool):
                     yield ("is", kind, attribute, value)
             continue
-        attributes = [a for k, a in vocabulary.changing if k == kind and a not in (PLACE, KIND)]
+        attributes = [
+            a
+            for a in vocabulary.attributes_of(kind)
+            if a not in (PLACE, KIND)
+            and ((kind, a) in vocabulary.changing or _is_boolean(vocabulary, kind, a))
+        ]
         for attribute in attributes:
             values_now = [t.values.get(attribute) for t in now]
             values_was = [t.values.get(attribute) for t in was]
@@ -126,6 +131,10 @@ def _count_literals(vocabulary: Vocabulary, before: Scene, after: Scene) -> Iter
                 yield ("is", kind, attribute, value)
                 if values_now.count(value) == len(values_now):
                     yield ("all", kind, attribute, value)
+
+
+def _is_boolean(vocabulary: Vocabulary, kind: str, attribute: str) -> bool:
+    return all(isinstance(v, bool) for v in vocabulary.values.get((kind, attribute), (None,)))
 
 
 def movable_pairs(vocabulary: Vocabulary) -> list[tuple[str, str]]:
