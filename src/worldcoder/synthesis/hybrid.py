@@ -102,13 +102,17 @@ class HybridSynthesizer:
         if not missed:
             return
         total = len(self.llm.seen.check)
-        hints = (
-            f"Rules were induced from the steps before you were asked. They are right about {total - len(missed)} of "
-            f"{total} steps, and have no words for what is behind the others, which are shown first. This is what "
-            f"they say:\n\n```python\n{candidate.program.source.strip()}\n```"
-        )
+        source = candidate.program.source.strip()
+        for shown in (source, source[source.find("def transition(") :]):  # else without its small functions
+            hints = (
+                f"Rules were induced from the steps before you were asked. They are right about {total - len(missed)} "
+                f"of {total} steps, and have no words for what is behind the others, which are shown first. This is "
+                f"what they say:\n\n```python\n{shown}\n```"
+            )
+            if count_tokens(hints) <= self._most_hint_tokens:
+                prompter.hints = hints
+                break
         prompter.first = tuple(dict.fromkeys([*self.rules.dynamics.unexplained(), *missed]))
-        prompter.hints = hints if count_tokens(hints) <= self._most_hint_tokens else ""
 
     def _patched(self, candidate: Candidate) -> Program | None:
         """A program that is not right, with what the rules know better in front of it."""
