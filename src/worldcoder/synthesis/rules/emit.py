@@ -173,10 +173,11 @@ def assemble(dynamics: Dynamics, blocks: Sequence[Block], together: set[tuple[st
         shared.use("spot")
         function += _find_avatar(shared)
         function.append(f"    origin = {shared.use('spot')}({shared.me})")
+    known: set[str] = set()
     for i, block in enumerate(blocks):
         if i:
             function.append("    # Then, with all that has happened:")
-        function += _block(vocabulary, block)
+        function += _block(vocabulary, block, known)
     if "made.append" in text:
         at = 2 if function[2:] else len(function)
         function.insert(at, "    made = []")
@@ -196,8 +197,11 @@ def assemble(dynamics: Dynamics, blocks: Sequence[Block], together: set[tuple[st
     ).lstrip("\n")
 
 
-def _block(vocabulary: Vocabulary, block: Block) -> list[str]:
-    """The lines of one phase with what they need before, and what they change."""
+def _block(vocabulary: Vocabulary, block: Block, known: set[str]) -> list[str]:
+    """The lines of one phase with what they need before, and what they change.
+
+    known: the lines before of earlier phases that need not be said again; what stays so is added.
+    """
     writer, body = block.writer, block.body
     text = "\n".join(body)
     uses_step = bool(re.search(r"\bstep\b", text)) or bool(writer.places)
@@ -217,6 +221,8 @@ def _block(vocabulary: Vocabulary, block: Block) -> list[str]:
         lines.append(f"    arg{index} = argument(state, action, {index})")
     for kind, name in writer.singles.items():
         lines.append(f"    {name} = only(state, {kind!r})")
+    lines = [line for line in lines if line not in known]
+    known.update(_lasting(vocabulary, block, lines))
     lines += [f"    {name} = {code}" for name, code in writer.links.values()]
     used = [name for name in ("moved", "changed", "gone") if f"{name}.append" in text]
     lines += [f"    {name} = []" for name in used]
@@ -225,6 +231,18 @@ def _block(vocabulary: Vocabulary, block: Block) -> list[str]:
     for name in used:
         lines += _WRITES[name]
     return lines
+
+
+def _lasting(vocabulary: Vocabulary, block: Block, lines: Sequence[str]) -> list[str]:
+    """Those of the lines at the beginning of a phase that still say the same after it."""
+    writer, text = block.writer, "\n".join(block.body)
+    if vocabulary.vanishing or any(attribute == KIND for _, attribute in vocabulary.changing):
+        return []
+    moves = f"moved.append(({writer.me}, " in text or PLACE in writer.next_values
+    unsure = (
+        ["step =", "front =", "beyond ="] if vocabulary.facing else ["front =", "beyond ="] if moves else []
+    )
+    return [line for line in lines if not line.strip().startswith(tuple(unsure))]
 
 
 _WRITES = {
