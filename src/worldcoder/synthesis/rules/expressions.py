@@ -238,10 +238,10 @@ class Writer:
                 if form == "value":
                     return f"{place} is None"
                 return f"{place} is not None" if term in ("self", "me") else f"{place} not in (None, ...)"
-            case ("value", term, attribute, value):
+            case ("value" | "headed", term, attribute, value):
                 sign = "is" if value is None or isinstance(value, bool) else "=="
                 return f"{self.value(term, attribute)} {sign} {value!r}"
-            case ("not value", term, attribute, value):
+            case ("not value" | "not headed", term, attribute, value):
                 if term in ("self", "me"):
                     sign = "is not" if value is None else "!="
                     return f"{self.value(term, attribute)} {sign} {value!r}"

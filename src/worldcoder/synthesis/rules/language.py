@@ -30,6 +30,7 @@ Quantity = tuple[str, ...]
 COSTS: Mapping[str, float] = {
     "action": 1.0, "heads": 0.6, "at": 2.0, "at.": 2.8, "at=": 2.6, "not at": 2.3, "not at.": 3.1, "not at=": 3.0,
     "blocked": 1.9, "free": 1.8, "empty": 2.0, "not empty": 2.2, "here": 1.2, "outside": 1.8,
+    "headed": 3.4, "not headed": 3.8,
     "is": 1.6, "not is": 1.9, "value": 2.2, "not value": 2.5, "least": 2.6, "most": 2.6, "kind": 1.4,
     "same": 2.4, "not same": 2.7, "any": 3.0, "none": 3.0, "moves": 2.0, "stays": 2.2, "becomes": 1.5, "near": 2.6,
     "this step": 2.8, "this way": 3.4, "off frame": 1.9, "equal": 2.8, "not equal": 3.1,

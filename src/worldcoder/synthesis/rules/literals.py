@@ -13,6 +13,7 @@ from worldcoder.synthesis.rules.quantities import (
     with_singles,
 )
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Thing
+from worldcoder.synthesis.rules.vocabulary import Vocabulary
 
 
 def literals(context: Context) -> Iterator[Literal]:
@@ -173,6 +174,12 @@ def _value_literals(
         if isinstance(value, Thing):
             yield ("not value", term, attribute, None)
             continue
+        if _tells_heading(vocabulary, target.kind, attribute):
+            yield ("headed", term, attribute, value)
+            for seen in vocabulary.values_of(attribute):
+                if seen != value:
+                    yield ("not headed", term, attribute, seen)
+            continue
         known = vocabulary.values_of(attribute)  # of any kind: a term may name an object of any
         if len(known) > 1 or value is None:
             yield ("value", term, attribute, value)
@@ -184,6 +191,13 @@ def _value_literals(
                 for seen in known:
                     if type(seen) in (int, float):
                         yield ("least" if value >= seen else "most", term, attribute, seen)
+
+
+def _tells_heading(vocabulary: Vocabulary, kind: str, attribute: str) -> bool:
+    """Whether things of a kind head somewhere by this attribute: rules for one way only are unlikely."""
+    heading = vocabulary.headings.get(kind)
+    own = heading is not None and heading.source == ("own", attribute)
+    return own or (kind == vocabulary.avatar and attribute == vocabulary.facing)
 
 
 def _identity_literals(values: Mapping[str, Any], *, own: bool) -> Iterator[Literal]:

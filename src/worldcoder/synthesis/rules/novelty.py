@@ -12,11 +12,11 @@ Key = tuple[Verb, str]
 """A group of actions and a kind of object."""
 
 _NOVEL = frozenset({
-    "action", "heads", "heads not", "at", "at.", "empty", "kind", "outside", "value", "not value", "any", "is", "same",
-    "arg", "with", "beside",
+    "action", "heads", "heads not", "at", "at.", "empty", "kind", "outside", "value", "not value", "headed", "any",
+    "is", "same", "arg", "with", "beside",
 })  # fmt: skip
 _PAIRED = frozenset({
-    "at", "at.", "empty", "value", "not value", "kind", "is", "any", "with", "beside",
+    "at", "at.", "empty", "value", "not value", "headed", "kind", "is", "any", "with", "beside",
 })  # fmt: skip
 
 
@@ -78,4 +78,4 @@ def _is_near(literal: Literal, most: int) -> bool:
 
 def _is_number(literal: Literal) -> bool:
     """Whether a literal is about one value of a number: there are too many of these to try them all."""
-    return literal[0] in ("value", "not value", "arg") and type(literal[-1]) in (int, float)
+    return literal[0] in ("value", "not value", "headed", "arg") and type(literal[-1]) in (int, float)
