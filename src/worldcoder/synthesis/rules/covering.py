@@ -69,6 +69,9 @@ class Covering:
             if len(found) <= choice:
                 return None
             _, condition, effect, cover, price = found[choice]
+            if not condition:  # it explains all that is left
+                total += self._effect_cost[effect] - self._effect_cost[default]
+                return self._reduced([*rules, (0, effect)], total)
             rules.append((condition, effect))
             total += price
             remaining &= ~cover

@@ -75,7 +75,7 @@ class Dynamics:
         self._common: tuple[Any, int] = None, 0
         self._outdated = False
         self._order: dict[TargetKey, tuple[int, bool]] = {}
-        self._tried_at: dict[TargetKey, tuple[int, int]] = {}  # how much trouble, how many transitions
+        self._tried_at: dict[TargetKey, tuple[int, int, int]] = {}  # trouble, contradictions, transitions
 
     # ── learning ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -189,12 +189,14 @@ class Dynamics:
     def _reconsider(self) -> bool:
         """Try what gives trouble in another phase; whether anything is to be read anew."""
         for target in self.targets.values():
-            known, then = self._tried_at.get(target.key, (0, 0))
-            troubled = target.trouble >= max(_TROUBLE, 1.5 * known)
+            known, refuted, then = self._tried_at.get(target.key, (0, 0, 0))
+            contradictions = len(target.rows.contradictions)
+            troubled = target.trouble >= max(_TROUBLE, 1.5 * known) or contradictions > 1.5 * refuted
             grown = len(self.transitions) >= max(_ENOUGH, 3 * then) and len(target.lists[0].rules) > 2
             if not (troubled or grown):
                 continue
-            self._tried_at[target.key] = max(known, target.trouble), len(self.transitions)
+            now = max(known, target.trouble), max(refuted, contradictions), len(self.transitions)
+            self._tried_at[target.key] = now
             order = self._best_order(target)
             if order != (target.phase, target.in_turn):
                 self._order[target.key] = order
@@ -204,7 +206,8 @@ class Dynamics:
 
     def _best_order(self, target: Target) -> tuple[int, bool]:
         """The phase with the shortest description of what was seen lately, and whether things go in turn."""
-        chosen = range(len(self.transitions))[-_RECENT:]
+        latest = range(len(self.transitions))[-_RECENT:]
+        chosen = sorted({*latest, *target.rows.conflicting[:_RECENT]})
         found: dict[tuple[int, bool], float] = {}
         several = target.attribute == PLACE and any(self.vocabulary.drift(k) for k in target.pool)
         for phase in range(_PHASES):

@@ -160,6 +160,12 @@ class Rows:
         """The transitions that no rule of the language can explain together with the others."""
         return [*self._unknown, *(i for row in self.by_mask.values() for i in row.disputed)]
 
+    @property
+    def conflicting(self) -> list[int]:
+        """The same, with some of those that they contradict."""
+        rows = (row for row in self.by_mask.values() if len(row.sides) > 1)
+        return [*self._unknown, *(i for row in rows for side in row.sides for i in side.transitions[:5])]
+
     def __len__(self) -> int:
         return len(self.by_mask)
 

@@ -1,0 +1,58 @@
+"""Lists of exceptions: whatever is found explains every row."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from worldcoder.synthesis.rules.covering import Covering
+
+EFFECTS = ("keep",), ("go",), ("stop",)
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[list[tuple[int, int]], dict[tuple[str], int], int]:
+    """Columns of literals over a few rows, no two rows alike, and for each row the effects that explain it."""
+    literals = draw(st.integers(3, 6))
+    masks = draw(st.lists(st.integers(0, 2**literals - 1), min_size=1, max_size=14, unique=True))
+    explained = dict.fromkeys(EFFECTS, 0)
+    columns = [0] * (2 * literals)  # each literal, and its opposite
+    for i, mask in enumerate(masks):
+        for n in range(literals):
+            columns[n if mask >> n & 1 else literals + n] |= 1 << i
+        for effect in draw(st.sets(st.sampled_from(EFFECTS), min_size=1)):
+            explained[effect] |= 1 << i
+    return [(n, c) for n, c in enumerate(columns) if c], {e: r for e, r in explained.items() if r}, len(masks)
+
+
+@given(problems())
+def test_every_list_explains_every_row(
+    problem: tuple[list[tuple[int, int]], dict[tuple[str], int], int],
+) -> None:
+    columns, explained, rows = problem
+    by_literal = dict(columns)
+    cost = [1.0 + 0.1 * n for n in range(20)]
+    effect_cost = dict.fromkeys(explained, 1.0)
+    covering = Covering(columns, cost, explained, effect_cost, (1 << rows) - 1, 1.0)
+    for rules, total in covering.lists():
+        assert rules[-1][0] == 0
+        price = 0.0
+        for i in range(rows):
+            for condition, effect in rules:
+                literals = [n for n in by_literal if condition >> n & 1]
+                if all(by_literal[n] >> i & 1 for n in literals):
+                    assert explained[effect] >> i & 1
+                    break
+        for condition, effect in rules:
+            literals = [n for n in by_literal if condition >> n & 1]
+            price += effect_cost[effect] + (sum(cost[n] for n in literals) + 1.0 if condition else 0.0)
+        assert abs(price - total) < 1e-9
+
+
+def test_a_conjunction_of_four_is_found() -> None:
+    """One effect where four things hold at once, among all the ways in which they may hold."""
+    rows = range(16)
+    columns = [(n, sum(1 << i for i in rows if i >> n & 1)) for n in range(4)]
+    explained = {("keep",): (1 << 16) - 1 - (1 << 15), ("go",): 1 << 15}
+    covering = Covering(columns, [1.0] * 4, explained, {("keep",): 0.4, ("go",): 1.0}, (1 << 16) - 1, 1.0)
+    assert (((0b1111, ("go",)), (0, ("keep",))), 0.4 + 1.0 + 1.0 + 4.0) in list(covering.lists())
