@@ -64,7 +64,6 @@ class Writer:
         self.arguments: set[int] = set()
         self.singles: dict[str, str] = {}
         self.next_values: set[str] = set()
-        self.headings: set[str] = set()
         self.links: dict[str, tuple[str, str]] = {}  # by kind, the variable and what it stands for
 
     def use(self, helper: str) -> str:
@@ -91,7 +90,6 @@ class Writer:
 
     def heading(self) -> str:
         """Where the object heads by itself."""
-        self.headings.add(self.this)
         return f"way_of(state, action, {self.this})"
 
     def link(self, kind: str) -> str:
@@ -183,7 +181,7 @@ class Writer:
                 return f"0 < len(state.all({kind!r})) == {covered}"
             case (("count least" | "count below") as form, kind, attribute, value, n):
                 sign = ">=" if form == "count least" else "<"
-                return f"{self.use('how_many')}(state, {kind!r}, {attribute!r}, {value!r}) {sign} {n}"
+                return f"{self.use('count')}(state, {kind!r}, {attribute!r}, {value!r}) {sign} {n}"
             case (("every" | "not every") as form, kind, attribute, value):
                 sign = "" if form == "every" else "not "
                 return f"{sign}all({read('o', attribute)} == {value!r} for o in state.all({kind!r}))"

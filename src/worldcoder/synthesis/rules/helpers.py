@@ -285,11 +285,6 @@ def negative(value):
     """A number with the other sign."""
     return -value if is_number(value) else value
 ''',
-    "how_many": '''
-def how_many(state, kind, attribute, value):
-    """How many objects of a kind have this value of an attribute."""
-    return sum(getattr(o, attribute) == value for o in state.all(kind))
-''',
     "others_alike": '''
 def others_alike(state, kind, obj, attribute):
     """The other objects of a kind that have the same value of an attribute as this one."""
