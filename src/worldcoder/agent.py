@@ -13,57 +13,19 @@ from __future__ import annotations
 import random
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
 
+from worldcoder.agent_values import AgentConfig as AgentConfig
+from worldcoder.agent_values import Counts as Counts
+from worldcoder.agent_values import Decision as Decision
+from worldcoder.agent_values import Timer as Timer
+from worldcoder.agent_values import Why as Why
 from worldcoder.exploration import Explorer, KnownSteps
 from worldcoder.planning import Budget, Plan, Status
-from worldcoder.programs import Actions, Program, Runner, Simulation, WorldModel, default_runner
+from worldcoder.programs import Actions, Knowledge, Program, Runner, Simulation, WorldModel, default_runner
 from worldcoder.searching import Searches
 from worldcoder.synthesis.learner import Learner
 from worldcoder.synthesis.proposer import BOLDEST, Counterexample, Proposer, RewardProposal
 from worldcoder.world.values import Action, Goal, State, Transition
-
-Why = Literal["random", "plan", "guess", "explore"]
-
-
-@dataclass(frozen=True)
-class AgentConfig:
-    """How the agent behaves. The defaults are the paper's where it has one.
-
-    epsilon: share of random actions. min_data: transitions before the first synthesis.
-    optimism: whether rewards are invented before any was seen (φ2).
-    plan_nodes: nodes a search may generate. guess_nodes: the same, for each invented reward.
-    explore_nodes: predicted states looked at in search of something to learn.
-    patience: how much dearer (in nats) than the cheapest guess another may be and still go before exploring.
-    """
-
-    epsilon: float = 0.05
-    min_data: int = 10
-    optimism: bool = True
-    plan_nodes: int = 200_000
-    guess_nodes: int = 20_000
-    explore_nodes: int = 250
-    patience: float = 1.5
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What the agent does next, and why. action None: nothing is left to do here, begin again."""
-
-    action: Action | None
-    why: Why
-    note: str = ""
-
-
-@dataclass
-class Counts:
-    """What the agent has done so far."""
-
-    actions: int = 0
-    episodes: int = 0
-    successes: int = 0
-    wrong_guesses: int = 0
 
 
 def search(simulation: Simulation, *, budget: Budget) -> Plan:
@@ -87,7 +49,7 @@ class Agent:
         self,
         proposer: Proposer,
         *,
-        config: AgentConfig = AgentConfig(),
+        config: AgentConfig = AgentConfig(),  # noqa: B008 - frozen
         rng: random.Random,
         actions: Callable[[State], Sequence[Action]],
         planner: Callable[..., Plan] = search,
@@ -113,8 +75,10 @@ class Agent:
         self._queue: deque[tuple[State, Action, Why, str]] = deque()  # where it should be, what to do
         self._without_plan: dict[str, tuple[Status, int]] = {}  # by reward: how so many nodes ended
         self._quiet: set[State] = set()  # where nothing to learn was found
-        self._tried: set[tuple[State, Action]] = set()
+        self._tried: dict[tuple[State, Action], State] = {}  # what was done, and what it led to last
         self._known_steps = KnownSteps()
+        self._first_data = config.min_data
+        self._to_fit = False  # whether the proposer was given data that it has not looked at
         self._in_vain: Counter[str] = Counter()  # guesses that came true without a reward, by program
         self._disappointed: set[tuple[int, str]] = (
             set()
@@ -130,6 +94,22 @@ class Agent:
         """Programs that looped, crashed, kept something, ...: each with the first step that shows it."""
         return self.learner.failures
 
+    def inherit(self, known: Knowledge) -> None:
+        """Begin with what was learned before, in this world or another one of its kind; before the first `begin`.
+
+        Its programs are the present ones until they are wrong, and its data are to be explained as well.
+        """
+        for episode in known.episodes:
+            self.proposer.begin(episode.start, episode.goal, known.actions)
+            for transition in episode.transitions:
+                self.proposer.observe(transition)
+                self._tried[transition.state, transition.action] = transition.next_state
+        self.learner.inherit(known)
+        self.model = self.learner.model
+        self._to_fit = bool(len(self.learner.check))
+        if self.model is not None:
+            self._first_data = 0 if self._to_fit else 1
+
     # ── ask and tell ─────────────────────────────────────────────────────────────────────────────────────
 
     def begin(self, state: State, goal: Goal) -> None:
@@ -143,12 +123,16 @@ class Agent:
         self._without_plan.clear()
         self._disappointed.clear()
         self.proposer.begin(state, goal, self._known_actions(state))
+        if self._to_fit:
+            self._to_fit = False
+            with self._clock("synthesis"):
+                self.proposer.fit()
 
     def act(self, state: State) -> Decision:
         """Choose an action."""
         actions = self._known_actions(state)
-        if self.counts.actions < self.config.min_data or self.model is None:
-            note = "first data" if self.counts.actions < self.config.min_data else "no program that runs yet"
+        if self.counts.actions < self._first_data or self.model is None:
+            note = "first data" if self.counts.actions < self._first_data else "no program that runs yet"
             return Decision(self._rng.choice(actions), "random", note)
         if not self.settled and self._rng.random() < self.config.epsilon:
             self._queue.clear()
@@ -170,24 +154,29 @@ class Agent:
         self._searches.patience.now = self.counts.actions
         self.counts.successes += transition.reward > 0 and transition.done
         self._known_actions(transition.next_state)
-        self._tried.add((transition.state, transition.action))
+        self._tried[transition.state, transition.action] = transition.next_state
         self.proposer.observe(transition)
         self.learner.check.add(transition)
-        if self.counts.actions < self.config.min_data:
+        if self.counts.actions < self._first_data:
+            self.counts.surprises += 1
             return
         if self.guess is not None and not self._queue:
             self._judge(self.guess, transition)
         with self._clock("synthesis"):
             self._synthesise()
+        self.counts.surprises += not self.learner.foreseen
         if self._queue and self._queue[0][0] != transition.next_state:
             self._queue.clear()  # the plan in hand does not hold any more
 
     def finish(self) -> WorldModel | None:
         """The model, with what it says of its evidence brought up to date; None while there is none."""
         if self.model is not None:
-            evidence = self.proposer.evidence
-            rewards = {goal: evidence(program) for goal, program in self.model.rewards.items()}
-            self.model = WorldModel(evidence(self.model.transition), rewards)
+            evidence, untouched = self.proposer.evidence, self.learner.untouched
+            transition, *rewards = (
+                program if program in untouched else evidence(program)
+                for program in (self.model.transition, *self.model.rewards.values())
+            )
+            self.model = WorldModel(transition, dict(zip(self.model.rewards, rewards, strict=True)))
         return self.model
 
     # ── synthesis ────────────────────────────────────────────────────────────────────────────────────────
@@ -304,13 +293,30 @@ class Agent:
         ended = Status.UNREACHABLE
         for reward in [any_of] if any_of is not None else [p.program for p in proposals]:
             simulation, found = self._searches.search(purpose, state, reward, nodes, program)
-            if found.found:
+            for _ in range(_VAIN_HOPES):
+                vain = self._vain(simulation, found.actions)
+                if vain is None:
+                    break
+                self.learner.leave_out(program, vain)
+                simulation, found = self._searches.search(purpose, state, reward, nodes, program)
+            if found.found and self._vain(simulation, found.actions) is None:
                 meaning = self._searches.meaning(simulation, found, proposals, program)
                 if self._enqueue(simulation, found.actions, "guess", f"hoping that {meaning}"):
                     return Status.FOUND
             if found.status is not Status.UNREACHABLE:
                 ended = Status.BUDGET
         return ended
+
+    def _vain(self, simulation: Simulation, actions: Sequence[Action]) -> tuple[State, Action] | None:
+        """The first step of a hopeful way that was tried already and led elsewhere."""
+        state = simulation.state
+        for action, step in zip(actions, simulation.follow(actions) if actions else (), strict=False):
+            if step.state is None:
+                return None
+            if self._tried.get((state, action), step.state) != step.state:
+                return state, action
+            state = step.state
+        return None
 
     def _try(self, state: State, proposal: RewardProposal, nodes: int) -> bool:
         """Whether there is a plan to what the proposal rewards; if so it is in the queue."""
@@ -355,7 +361,7 @@ class Agent:
                 self.proposer,
                 self._searches.simulation(state, reward),
                 self._known_actions,
-                tried=self._tried,
+                tried=self._tried.keys(),
                 wrong=self.learner.wrong.union(self.learner.without(self._searches.program, reward)),
                 nodes=self.config.explore_nodes,
                 known=self._known_steps.of(self._searches.program, reward),
@@ -400,6 +406,10 @@ class Agent:
     def _proposals(self) -> Iterator[RewardProposal]:
         """Rewards that are proposed, without guesses that came true twice without one."""
         assert self._start is not None
+        inherited = self.learner.inherited(self.goal)
+        if inherited is not None:
+            yield inherited
+            return
         for proposal in self.proposer.reward_programs(self.goal, self._start):
             if proposal.learned or self._in_vain[proposal.program.id] < 2:
                 yield proposal
@@ -432,18 +442,7 @@ class Agent:
         return self._actions
 
 
+_VAIN_HOPES = 3
+"""Steps that are left out of a search for a hopeful way, one after the other, because they led elsewhere."""
 _NEVER = Status.UNREACHABLE
 _UNKNOWN = (Status.BUDGET, -1)
-
-
-@dataclass
-class Timer:
-    """A stopwatch that does nothing; an experiment puts a real one in its place."""
-
-    seconds: float = field(default=0.0)
-
-    def __enter__(self) -> Timer:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        return None

@@ -26,7 +26,9 @@ class Experiment:
     agent: how the agent behaves.
     max_actions, max_seconds, max_episodes: the run ends in order when one is reached; None for no limit.
     Where it ends by `max_seconds` depends on the machine; everything else does not.
-    polish: actions after the first success, in which the agent explores where its hypotheses disagree.
+    solve: episodes that have to end with a reward; until then the agent goes for it. With levels "next" they are
+    different levels, and goals where the world has many.
+    polish: actions after that, in which the agent explores where its hypotheses disagree.
     levels: "same": each episode is the level of `seed`; "next": each has a new one: seed, seed + 1, ...
 
     Raises UsageError for values that do not fit.
@@ -40,6 +42,7 @@ class Experiment:
     max_actions: int | None = 1000
     max_seconds: float | None = None
     max_episodes: int | None = None
+    solve: int = 1
     polish: int = 60
     levels: Literal["same", "next"] = "same"
     model: ModelConfig | None = None
@@ -56,6 +59,8 @@ class Experiment:
             value = getattr(self, name)
             if value is not None and not 0 <= value < float("inf"):
                 raise UsageError(f"{name}: expected 0 or more, got {value}")
+        if self.solve < 1:
+            raise UsageError(f"solve: expected 1 or more, got {self.solve}")
         if not 0 <= self.agent.epsilon <= 1:
             raise UsageError(f"epsilon: expected a share from 0 to 1, got {self.agent.epsilon}")
         if self.agent.min_data < 1:

@@ -17,8 +17,8 @@ from worldcoder.llm.opening import price_of
 from worldcoder.llm.store import Outcome
 from worldcoder.llm.tokens import count_prompt
 from worldcoder.llm.values import Request, Usage
-from worldcoder.programs import Runner
-from worldcoder.proposers import SYNTHESIZERS, Tools
+from worldcoder.programs import Knowledge, Runner
+from worldcoder.proposers import SYNTHESIZERS, Tools, offer
 from worldcoder.synthesis.hybrid import HybridSynthesizer
 from worldcoder.synthesis.llm.synthesizer import LanguageModelSynthesizer
 from worldcoder.world.values import Transition
@@ -73,10 +73,10 @@ class _Nobody:
         raise _Asked(next(iter(requests)))
 
 
-def preview(experiment: Experiment, runner: Runner) -> Preview:
+def preview(experiment: Experiment, runner: Runner, known: Knowledge | None = None) -> Preview:
     """Act until there are data, and see what is asked then.
 
-    It needs no key. Raises UsageError for an experiment without a language model, and what `run` raises.
+    known: what the run would begin with. It needs no key. Raises UsageError for an experiment without a language model, and what `run` raises.
     """
     if experiment.model is None:
         raise UsageError(
@@ -98,6 +98,9 @@ def preview(experiment: Experiment, runner: Runner) -> Preview:
     )
     request, needed = None, True
     try:
+        if known is not None:
+            agent.inherit(known)
+            offer(proposer, known)
         _act(experiment, agent, world)
     except _Asked as asked:
         request = asked.request

@@ -9,7 +9,6 @@ as if it had not been; `rerun` does one again, with the recorded replies in the 
 
 from __future__ import annotations
 
-import importlib
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -21,18 +20,18 @@ from typing import TYPE_CHECKING, Any
 from worldcoder.agent import Agent
 from worldcoder.configuration import Experiment
 from worldcoder.envs import make
-from worldcoder.envs.factories import one_line
 from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.errors import RunError, WorldcoderError
 from worldcoder.llm.budget import Budget
 from worldcoder.planning import Budget as SearchBudget
 from worldcoder.planning import Status
-from worldcoder.programs import Runner
+from worldcoder.programs import Knowledge, Runner, load_knowledge
 from worldcoder.proposers import (
     SYNTHESIZERS,
     ModelConfig,
     Tools,
     calls_for_problem,
+    offer,
     opened,
     used_up,
 )
@@ -42,6 +41,7 @@ from worldcoder.runs.calls import ModelCalls, answering
 from worldcoder.runs.clock import Clock
 from worldcoder.runs.directory import RunDirectory, discard, new_directory
 from worldcoder.runs.events import Began, Caution, Event, Listener, Summary, Thinking
+from worldcoder.runs.handing_on import check_known, known_of
 from worldcoder.runs.interruption import (
     INTERRUPTED,
     TERMINATED,
@@ -52,6 +52,7 @@ from worldcoder.runs.interruption import (
 from worldcoder.runs.journal import Journal, Past
 from worldcoder.runs.log import RunLog
 from worldcoder.runs.phases import Cut, Phases
+from worldcoder.runs.pictures import draw_all
 from worldcoder.runs.reader import RunReader
 from worldcoder.runs.reporter import Reporter
 from worldcoder.runs.schema import FORMAT
@@ -89,23 +90,29 @@ def run(
     pictures: bool = True,
     unsafe: bool = False,
     runner: Runner | None = None,
+    known: str | Path | Knowledge | None = None,
 ) -> Summary:
     """Carry an experiment out and record it in a new directory.
 
     directory: must be new or empty; None finds a name, as in runs/sokoban-0.
     listener: told of everything while it happens. pictures: draw curves and the replay at the end.
     unsafe: run programs even where they cannot be locked up; the record says so. runner: who runs the programs,
-    in the place of one that is made for this run.
+    in the place of one that is made for this run. known: what was learned before, with which it begins: a model's
+    folder, or a run's directory. Its programs are used as long as they hold, and its data stay in the check.
 
     Ctrl-C ends the run in order, with the model saved; `Summary.stopped` is then "interrupted".
     Raises WorldError for an environment that cannot be built or that fails, RunError for a directory that
     holds something or cannot be written, SandboxError where programs cannot be run safely, LLMError for a language
-    model that cannot be asked. Nothing is written if the environment does not start, or no model could be asked.
+    model that cannot be asked, ModelFormatError and ProgramError for a model that cannot be gone on with, as one of
+    another world. Nothing is written if the environment does not start, or no model could be asked.
     """
+    named = None if known is None or isinstance(known, Knowledge) else str(known)
+    if isinstance(known, str | Path):
+        known = load_knowledge(known)
     with _one_runner(runner, unsafe) as runner:
         client = None if experiment.model is None else opened(experiment.model)
-        how = _How(runner, listener, pictures, client)
-        return _begin(experiment, directory, how, {})
+        how = _How(runner, listener, pictures, client, known=known, named=named)
+        return _begin(experiment, directory, how)
 
 
 def rerun(
@@ -126,13 +133,15 @@ def rerun(
     """
     with RunReader(recorded) as reader:
         before = Experiment.from_json(reader.config)
+        known, named = known_of(reader)
         rows, until = reader.reply_rows(), reader.meta("cut")
         if reader.stopped is None:
             raise RunError(f"{recorded} has not ended; go on with it by --resume {recorded} first")
     experiment = before.changed(**changes)
     again = {"again": True, "until": until if experiment == before else None}
     with _one_runner(runner, unsafe) as runner:
-        return _begin(experiment, directory, _How(runner, listener, pictures, again=again), again, rows)
+        how = _How(runner, listener, pictures, again=again, known=known, named=named)
+        return _begin(experiment, directory, how, rows)
 
 
 def resume(
@@ -158,6 +167,7 @@ def resume(
         recorded = Experiment.from_json(reader.config)
         stopped, begun_in, form = reader.stopped, reader.meta("folder"), reader.format
         again = reader.meta("again")
+        known, named = known_of(reader)
     experiment = recorded.changed(**limits)
     folder = RunDirectory(directory)
     if stopped not in UNFINISHED and experiment == recorded and folder.summary.exists():
@@ -168,7 +178,7 @@ def resume(
         )
     with _one_runner(runner, unsafe) as runner:
         client = None if experiment.model is None or again else opened(experiment.model)
-        how = _How(runner, listener, pictures, client, again)
+        how = _How(runner, listener, pictures, client, again, known, named)
         try:
             world = GuardedWorld(make(experiment.environment, **experiment.options), experiment.environment)
         except WorldcoderError as error:
@@ -185,7 +195,8 @@ class _How:
     """What a run is carried out with.
 
     client: the language model; None: there is none, or it is answered for by the log. again: what the log notes of
-    a run that repeats another one, `until` where that was cut off; None for any other.
+    a run that repeats another one, `until` where that was cut off; None for any other. known: what the agent begins
+    with, and how it was named.
     """
 
     runner: Runner
@@ -193,6 +204,8 @@ class _How:
     pictures: bool
     client: ServerClient | None = None
     again: Mapping[str, Any] | None = None
+    known: Knowledge | None = None
+    named: str | None = None
 
 
 @contextmanager
@@ -209,16 +222,20 @@ def _begin(
     experiment: Experiment,
     directory: str | Path | None,
     how: _How,
-    noted: Mapping[str, Any],
     replies: Sequence[Any] = (),
 ) -> Summary:
-    """A run from its directory on. noted: in its log, from the beginning. replies: those it has before it asks."""
+    """A run from its directory on. replies: those it has before it asks."""
     world = GuardedWorld(make(experiment.environment, **experiment.options), experiment.environment)
-    world.actions(world.reset(experiment.level(0)).state)
+    state = world.reset(experiment.level(0)).state
+    actions = world.actions(state)
+    if how.known is not None:
+        check_known(how.known, how.named or "the model", experiment.environment, state, actions, how.runner)
     with new_directory(directory, experiment.environment, experiment.seed) as folder:
-        meta = {"config": experiment.to_json(), "version": _version(), "folder": str(Path.cwd())}
+        meta: dict[str, Any] = {"config": experiment.to_json(), "version": _version(), "folder": str(Path.cwd())}
         if how.again is not None:
             meta["again"] = dict(how.again)
+        if how.known is not None:
+            meta |= {"known": how.known.to_json(), "from": how.named}
         try:
             log = RunLog.create(folder.path, meta)
         except RunError:
@@ -259,8 +276,12 @@ def _carry_out(
             replies, cut_off = (0, False) if calls is None else (calls.replies, calls.cut_off)
             return Cut(reason, journal.actions, journal.episodes, phase, replies, cut_off)
 
+        known = how.known or Knowledge()
+        inherited = known.model
         clock = Clock(lambda name: tell(Thinking(name)), waits=experiment.model is not None)
-        journal = Journal(log, past, world, clock, allowed=interrupter.allowed, caught_up=go_live)
+        journal = Journal(
+            log, past, world, clock, allowed=interrupter.allowed, caught_up=go_live, inherited=inherited
+        )
         until = Cut.from_json((how.again or {}).get("until"))
         phases = Phases(where, interrupter.allowed, journal.mark, until)
         calls: ModelCalls | None = None
@@ -292,8 +313,14 @@ def _carry_out(
         )
         about = {name: getattr(experiment, name) for name in ("environment", "synthesizer", "seed")}
         about |= {"options": dict(experiment.options), "version": _version(), "sandbox": sandbox}
+        about["started_from"] = how.named
         spent = dict if calls is None else calls.spent
-        reporter = Reporter(agent, journal, clock, folder, listener, about, spent)
+        reporter = Reporter(
+            agent, journal, clock, folder, listener, about, spent, known=known, solve=experiment.solve
+        )
+        if how.known is not None:
+            agent.inherit(known)
+            offer(agent.proposer, known)
         first = world.reset(experiment.level(0))
         past_actions = len(past.transitions)
         seed, glyphs = experiment.level(0), world.glyphs
@@ -340,7 +367,7 @@ def _carry_out(
         summary = reporter.final(stopped, wrong, _word(phi2))
         reporter.save(summary)
         if how.pictures:
-            _draw(folder, listener)
+            draw_all(folder, listener)
         journal.finish({"stopped": stopped}, whole=True)
         return summary
 
@@ -396,16 +423,6 @@ def _end_where_used_up(experiment: Experiment, agent: Agent) -> None:
     which = None if experiment.model is None else used_up(agent.proposer)
     if which is not None:
         raise Ended(which)
-
-
-def _draw(folder: RunDirectory, listener: Listener) -> None:
-    """Curves and replay. A run is not lost if they fail."""
-    listener(Thinking("drawing"))
-    for module, function in (("curves", "plot_curves"), ("replay", "save_replay")):
-        try:
-            getattr(importlib.import_module(f"worldcoder.runs.{module}"), function)(folder.path)
-        except Exception as error:
-            listener(Caution(f"no {module} were drawn: {one_line(error)}"))
 
 
 def _known_summary(folder: RunDirectory) -> Summary:

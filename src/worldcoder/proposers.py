@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from worldcoder.errors import Limited, UsageError
-from worldcoder.programs import Runner
+from worldcoder.programs import ANY_GOAL, Knowledge, Runner
 from worldcoder.synthesis.bandit import STRATEGIES, Bandit, C, rex
 from worldcoder.synthesis.proposer import Proposer
 
@@ -187,6 +187,20 @@ def searches(proposer: Proposer) -> list[Search]:
     if not isinstance(llm, LanguageModelSynthesizer):
         return []
     return [llm.transitions, *llm.rewards.values()]
+
+
+def offer(proposer: Proposer, known: Knowledge) -> None:
+    """What was learned before, to a proposer that can refine it: programs among which a language model may choose."""
+    from worldcoder.synthesis.hybrid import HybridSynthesizer
+    from worldcoder.synthesis.llm.synthesizer import LanguageModelSynthesizer
+
+    llm = proposer.llm if isinstance(proposer, HybridSynthesizer) else proposer
+    if known.model is None or not isinstance(llm, LanguageModelSynthesizer):
+        return
+    llm.transitions.offer(known.model.transition)
+    for goal, program in known.model.rewards.items():
+        if goal != ANY_GOAL:
+            llm.offered_reward(goal, program)
 
 
 def calls_for_problem(proposer: Proposer) -> int:

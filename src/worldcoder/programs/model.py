@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from worldcoder.errors import ModelFormatError
 from worldcoder.programs.prediction import Actions, Prediction
@@ -14,6 +14,9 @@ from worldcoder.programs.program import Program
 from worldcoder.programs.running import ANY_GOAL, Runner, default_runner
 from worldcoder.programs.simulation import Simulation
 from worldcoder.world.values import Action, Goal, State
+
+if TYPE_CHECKING:
+    from worldcoder.programs.knowledge import Episode
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,14 @@ class WorldModel:
         """
         return self.simulation(state, goal, (), runner=runner).predict(state, action)
 
-    def save(self, folder: str | Path, metadata: Mapping[str, Any] | None = None) -> Path:
+    def save(
+        self,
+        folder: str | Path,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        episodes: Sequence[Episode] = (),
+    ) -> Path:
         """Write the model as a folder of ordinary files; see `worldcoder.programs.saving`."""
         from worldcoder.programs.saving import save_model
 
-        return save_model(self, folder, metadata)
+        return save_model(self, folder, metadata, episodes=episodes)

@@ -3,6 +3,7 @@
     transition.py   the transition program
     reward.py       the reward program; reward_1.py, reward_2.py, ... where there are several goals
     model.json      format version, which file serves which goal, who wrote what, free metadata
+    data.json       what it was learned from, for whoever goes on with it; may be missing (see `knowledge.py`)
 
 The programs in the files are what is used: edit one, and the model has changed. Without model.json, reward.py
 serves every goal.
@@ -14,11 +15,12 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from worldcoder.errors import ModelFormatError
+from worldcoder.programs.knowledge import Episode, Knowledge
 from worldcoder.programs.model import WorldModel
 from worldcoder.programs.program import Program
 from worldcoder.programs.running import ANY_GOAL
@@ -26,10 +28,20 @@ from worldcoder.programs.running import ANY_GOAL
 FORMAT = 1
 
 
-def save_model(model: WorldModel, folder: str | Path, metadata: Mapping[str, Any] | None = None) -> Path:
+DATA = "data.json"
+
+
+def save_model(
+    model: WorldModel,
+    folder: str | Path,
+    metadata: Mapping[str, Any] | None = None,
+    *,
+    episodes: Sequence[Episode] = (),
+) -> Path:
     """Write a model; returns its folder. A model that stands there already is replaced as a whole.
 
-    metadata: anything JSON can hold; `load_metadata` gives it back.
+    metadata: anything JSON can hold; `load_metadata` gives it back. episodes: what it was learned from, which
+    `load_knowledge` gives back with it.
     Raises ModelFormatError if the folder holds something else than a model, or for metadata that is not JSON.
     """
     folder = Path(folder)
@@ -54,6 +66,9 @@ def save_model(model: WorldModel, folder: str | Path, metadata: Mapping[str, Any
         new.chmod(0o755)
         files = {"transition.py": model.transition.source, "model.json": text + "\n"}
         files |= {names[goal]: program.source for goal, program in model.rewards.items()}
+        if episodes:
+            data = Knowledge(model, tuple(episodes)).data_to_json()
+            files[DATA] = json.dumps(data, ensure_ascii=False) + "\n"
         for name, content in files.items():
             with (new / name).open("w", encoding="utf-8", newline="\n") as file:
                 file.write(content)
@@ -115,6 +130,19 @@ def load_model(path: str | Path) -> WorldModel:
         known = _known(folder, entry) if isinstance(entry, dict) else {}
         rewards[goal] = Program(_read(folder / name), "reward", goal, **known)
     return WorldModel(transition, rewards)
+
+
+def load_knowledge(path: str | Path) -> Knowledge:
+    """A saved model and what it was learned from. Arguments and errors as of `load_model`."""
+    model, file = load_model(path), _folder(Path(path)) / DATA
+    if not file.exists():
+        return Knowledge(model)
+    try:
+        return Knowledge.data_from_json(json.loads(_read(file)), model)
+    except ModelFormatError as error:
+        raise ModelFormatError(f"{file}: {error}; repair it, or delete it to go on without") from None
+    except ValueError as error:
+        raise ModelFormatError(f"{file} is not JSON: {error}; repair it, or delete it") from None
 
 
 def load_metadata(path: str | Path) -> dict[str, Any]:

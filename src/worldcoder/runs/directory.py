@@ -7,13 +7,13 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 from worldcoder.errors import RunError
-from worldcoder.programs import WorldModel
+from worldcoder.programs import Episode, WorldModel
 from worldcoder.runs.schema import LOG, UNBORN
 
 if sys.platform != "win32":
@@ -92,10 +92,12 @@ class RunDirectory:
             raise RunError(f"{self.summary} holds {type(summary).__name__}, expected an object")
         return summary
 
-    def write_model(self, model: WorldModel, metadata: Mapping[str, Any]) -> None:
-        """Replace the saved model as a whole. Raises RunError where that fails."""
+    def write_model(
+        self, model: WorldModel, metadata: Mapping[str, Any], episodes: Sequence[Episode] = ()
+    ) -> None:
+        """Replace the saved model as a whole, with its data. Raises RunError where that fails."""
         try:
-            model.save(self.model, metadata)
+            model.save(self.model, metadata, episodes=episodes)
         except OSError as error:
             raise _unwritable(self.model, error) from error
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -163,6 +163,12 @@ class Summary:
     seconds: total, acting, synthesis, planning; waiting, for the language model, is a part of these.
     program_lines: lines of code of the model's programs; transition_lines: of its transition program.
     model: its folder, or None. stopped: why the run ended, None while it goes on.
+    goals: by goal, how many episodes there were, how many ended with a positive reward, the actions under it, those
+    until the first such end (None without one), and wrong guesses.
+    surprised: at which actions the model in hand did not say what would happen.
+    started_from: the model that the run began with, None for none. earlier: recorded transitions that came with it;
+    φ1 and `unexplained` are of these as well. regressions: how many of them that model reproduced and the final one
+    does not.
     """
 
     environment: str
@@ -196,10 +202,20 @@ class Summary:
     language_model: str | None = None
     tokens_in: int | None = 0
     tokens_out: int | None = 0
+    goals: Mapping[Goal, Mapping[str, int | None]] = field(default_factory=dict)
+    surprised: Sequence[int] = ()
+    started_from: str | None = None
+    earlier: int = 0
+    regressions: int = 0
     directory: Path = field(default=Path(), compare=False)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for summary.json."""
         values = asdict(self)
         del values["directory"]
-        return {**values, "options": dict(self.options), "seconds": dict(self.seconds)}
+        plain = {
+            "options": dict(self.options),
+            "seconds": dict(self.seconds),
+            "surprised": list(self.surprised),
+        }
+        return {**values, **plain}

@@ -86,6 +86,7 @@ class Journal:
     Each action is one transaction, with what led to it.
 
     actions, episodes: how many there were. latest_plan: what the last search gave.
+    inherited: the model that the agent begins with; its programs are not new.
     allowed: entered around each call of the world. caught_up: called once, when the log is at its end and the
     world is where it was.
 
@@ -102,6 +103,7 @@ class Journal:
         search: Callable[..., Plan] = search,
         allowed: Callable[[], AbstractContextManager[None]] = nullcontext,
         caught_up: Callable[[], None] = lambda: None,
+        inherited: WorldModel | None = None,
     ) -> None:
         self.actions = 0
         self.episodes = 0
@@ -117,6 +119,7 @@ class Journal:
         self._pending: list[Callable[[], None]] = []
         self._decided = self._planned = self._noted = 0
         self._programs: list[RecordedProgram] = []
+        self._inherited = () if inherited is None else (inherited.transition, *inherited.rewards.values())
         self._live = False
         self._behind = False
         self._marks: dict[str, int] = {}
@@ -299,7 +302,8 @@ class Journal:
         for adopted in reversed(self._programs):
             if (adopted.program.kind, adopted.program.goal) == (program.kind, program.goal):
                 return adopted.program
-        return None
+        same = (p for p in self._inherited if (p.kind, p.goal) == (program.kind, program.goal))
+        return next(same, None)
 
     def _adopt(self, program: Program, before: Program | None, phi1: float) -> None:
         index, after = len(self._programs) + 1, self.actions

@@ -11,6 +11,7 @@ from typing import Any
 from worldcoder.agent import Agent, Decision
 from worldcoder.errors import RunError
 from worldcoder.planning import Plan
+from worldcoder.programs import Episode, Knowledge
 from worldcoder.programs.check import Mismatch
 from worldcoder.programs.prediction import FAILING
 from worldcoder.runs.clock import Clock
@@ -39,7 +40,9 @@ class Reporter:
 
     about: what was settled before the run and stands in the summary: environment, options, seed, ...
     spent: what stands there of the language model, as it is now; nothing without one.
-    transitions, starts: all that were met. solved_at: actions taken when the first reward ended an episode.
+    known: what the agent began with. solve: how many episodes have to end with a reward.
+    transitions, starts: all that were met, those of before included. solved_at: actions taken when so many episodes
+    had ended with a reward.
     """
 
     def __init__(
@@ -51,9 +54,13 @@ class Reporter:
         listener: Listener,
         about: Mapping[str, Any],
         spent: Callable[[], Mapping[str, Any]] = dict,
+        *,
+        known: Knowledge | None = None,
+        solve: int = 1,
     ) -> None:
-        self.transitions: list[Transition] = []
-        self.starts: dict[tuple[State, Goal], None] = {}
+        self._known = known or Knowledge()
+        self.transitions: list[Transition] = self._known.transitions
+        self.starts = dict.fromkeys((e.start, e.goal) for e in self._known.episodes)
         self.solved_at: int | None = None
         self.successes = 0
         self.wrong_guesses = 0
@@ -64,6 +71,11 @@ class Reporter:
         self._listener = listener
         self._about = about
         self._spent = spent
+        self._earlier = len(self.transitions)
+        self._solve = solve
+        self._episodes: list[tuple[Goal, State, list[Transition]]] = []
+        self._surprised: list[int] = []
+        self._goals: dict[Goal, dict[str, int | None]] = {}
         self._guess: str | None = None
         self._failures = 0
         self._decision: Decision | None = None
@@ -75,8 +87,16 @@ class Reporter:
     def began(self, episode: RecordedEpisode) -> None:
         """An episode began."""
         self.starts.setdefault((episode.start, episode.goal))
+        self._episodes.append((episode.goal, episode.start, []))
+        self._tally(episode.goal, "episodes")
         if not self._journal.replaying:
             self._listener(EpisodeBegan(episode.index, episode.seed, episode.start))
+
+    def _tally(self, goal: Goal, what: str) -> None:
+        """Count something of a goal."""
+        nothing = {"episodes": 0, "solved": 0, "actions": 0, "actions_to_solve": None, "wrong_guesses": 0}
+        mine = self._goals.setdefault(goal, nothing)
+        mine[what] = (mine[what] or 0) + 1
 
     def chose(self, decision: Decision) -> None:
         """The agent chose."""
@@ -111,13 +131,22 @@ class Reporter:
         agent, step, decision = self._agent, outcome.transition, self._decision
         assert decision is not None
         self.transitions.append(step)
+        self._episodes[-1][2].append(step)
+        self._tally(step.goal, "actions")
+        if agent.counts.surprises > len(self._surprised):
+            self._surprised.append(self._journal.actions)
         new = self._journal.learned(agent.model, agent.phi1)
         refuted = agent.counts.wrong_guesses > self.wrong_guesses
         self.wrong_guesses = agent.counts.wrong_guesses
         rewarded = step.done and step.reward > 0
-        first = rewarded and not self.successes
         self.successes += rewarded
+        first = rewarded and self.successes == self._solve
+        if rewarded:
+            self._tally(step.goal, "solved")
+            if self._goals[step.goal]["solved"] == 1:
+                self._goals[step.goal]["actions_to_solve"] = self._goals[step.goal]["actions"]
         if refuted:
+            self._tally(step.goal, "wrong_guesses")
             self._journal.noted("refuted", self._guess or decision.note)
         if first:
             self.solved_at = self._journal.actions
@@ -181,8 +210,8 @@ class Reporter:
         return Summary(
             **self._about,
             **self._spent(),
-            goal=next((goal for _, goal in self.starts), ""),
-            solved=self.successes > 0,
+            goal=next(iter(self._goals), ""),
+            solved=self.solved_at is not None,
             stopped=stopped,
             episodes=self._journal.episodes,
             real_actions=self._journal.actions,
@@ -199,6 +228,10 @@ class Reporter:
             model=None if model is None else str(self._folder.model),
             seconds=self._clock.seconds(),
             error=error,
+            goals={goal: dict(counts) for goal, counts in self._goals.items()},
+            surprised=tuple(self._surprised),
+            earlier=self._earlier,
+            regressions=self._agent.learner.regressions,
             directory=self._folder.path,
         )
 
@@ -207,12 +240,16 @@ class Reporter:
         everything = len(self.transitions)
         phi1 = 0.0 if wrong is None or not everything else 1 - len(wrong) / everything
         error = next((m.error for m in wrong or () if m.what in FAILING), None)
-        return replace(self.summary(stopped, phi1, phi2), program_error=error)
+        lost = self._agent.learner.regressions_among({m.index for m in wrong or ()})
+        return replace(self.summary(stopped, phi1, phi2), program_error=error, regressions=lost)
 
     def save(self, summary: Summary) -> None:
-        """Write the model if it is another one, and the summary. Raises RunError where that fails."""
+        """Write the model, if it is another one or learned more, and the summary. Raises RunError where that fails."""
         model = self._agent.model
-        if model is not None and model is not self._saved:
-            self._folder.write_model(model, {"goal": summary.goal, **self._about})
-            self._saved = model
+        now = model, len(self.transitions) if summary.stopped else 0
+        if model is not None and now != self._saved:
+            own = (Episode(self._about["environment"], g, s, tuple(t)) for g, s, t in self._episodes)
+            episodes = [*self._known.episodes, *own]
+            self._folder.write_model(model, {"goal": summary.goal, **self._about}, episodes)
+            self._saved = now
         self._folder.write_summary(summary.to_json())

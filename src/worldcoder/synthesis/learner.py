@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from itertools import islice
 
-from worldcoder.programs import Check, Fault, Mismatch, Program, Runner, WorldModel
+from worldcoder.programs import ANY_GOAL, Check, Fault, Knowledge, Mismatch, Program, Runner, WorldModel
 from worldcoder.programs.prediction import FAILING
 from worldcoder.synthesis.proposer import WRONG, Counterexample, Proposer, RewardProposal
 from worldcoder.world.values import Action, Goal, State
@@ -30,10 +30,14 @@ class Learner:
     A transition program that reproduces fewer transitions than the present one is not taken. One that says
     something else when it is run again in another worker is not taken in the place of one that does not.
 
+    It can begin with what is known (`inherit`). Then the programs of before stay as they are while they hold, and
+    none is taken that loses any of the earlier data.
+
     model: None until there is a program that runs. phi1: the share of transitions that it reproduces, reward
-    and end included. surprised: whether it does not reproduce the latest one. wrong: the steps that it is known
+    and end included. surprised: whether it does not reproduce the latest one; foreseen:
+    whether it said what that one would lead to before it learned from it. wrong: the steps that it is known
     to predict wrongly. failures: programs that failed as no program may, each with the first counterexample of
-    its kind.
+    its kind. regressions: how many of the earlier data the model reproduced once and does not any more.
     """
 
     def __init__(self, proposer: Proposer, runner: Runner) -> None:
@@ -42,6 +46,8 @@ class Learner:
         self.model: WorldModel | None = None
         self.phi1 = 0.0
         self.surprised = False
+        self.foreseen = False
+        self.regressions = 0
         self.program: Program | None = None
         self.rewards: dict[Goal, RewardProposal] = {}
         self.wrong: set[Step] = set()
@@ -57,15 +63,75 @@ class Learner:
         self._out: dict[str, dict[Step, None]] = {}  # by program: steps in which it fails badly
         self._faults: Counter[tuple[str, ...]] = Counter()
         self._heard: set[tuple[str, ...]] = set()
+        self._earlier = 0  # transitions that were inherited
+        self._held: set[int] = set()  # of these, what the inherited model reproduces
+        self._inherited: dict[Goal, Program] = {}  # reward programs that nothing contradicts
+        self._original: Program | None = None  # the inherited transition program, while it holds
+
+    # ── what was known before ────────────────────────────────────────────────────────────────────────────
+
+    def inherit(self, known: Knowledge) -> None:
+        """Begin with a model of before, and with the data that it was learned from as a regression set.
+
+        Its reward programs are used for their goals where a reward was seen, or where somebody wrote them.
+        """
+        for transition in known.transitions:
+            self.check.add(transition)
+        self._earlier = len(self.check)
+        model = known.model
+        if model is None:
+            return
+        self._says_the_same(model.transition)
+        self.program = self._original = model.transition
+        missed = self._runner.check(self.check, model.transition, model.rewards)
+        self._held = set(range(self._earlier)) - {m.index for m in missed}
+        met = {transition.goal for transition in self.check.transitions}
+        for goal, program in model.rewards.items():
+            if goal not in met or goal in known.solved_goals:
+                self._inherited[goal] = program
+                self.rewards[goal] = RewardProposal(program, learned=True)
+        self.model = model
+
+    @property
+    def untouched(self) -> list[Program]:
+        """The inherited programs that are in use as they are."""
+        return [p for p in (self._original, *self._inherited.values()) if p is not None]
+
+    def regressions_among(self, missed: Set[int]) -> int:
+        """How many of these transitions the inherited model reproduced."""
+        return len(self._held & missed)
+
+    def inherited(self, goal: Goal) -> RewardProposal | None:
+        """The reward program of before for a goal, while no transition contradicts it."""
+        program = self._inherited.get(goal) or self._inherited.get(ANY_GOAL)
+        if program is None:
+            return None
+        if any(self.check.transitions[m.index].goal == goal for m in self._wrong_rewards(goal, program)):
+            self._inherited = {g: p for g, p in self._inherited.items() if p is not program}
+            return None
+        return RewardProposal(program, learned=True)
+
+    def _wrong_rewards(self, goal: Goal, program: Program) -> list[Mismatch]:
+        """What a reward program says wrongly of steps as they were."""
+        return self._runner.check(self.check, None, {goal: program})
+
+    def _loses(self, missed: Iterable[Mismatch], present: Iterable[Mismatch]) -> bool:
+        """Whether something of the earlier data would not be reproduced any more."""
+        known = {m.index for m in present}
+        return any(m.index < self._earlier and m.index not in known for m in missed)
 
     # ── the data ─────────────────────────────────────────────────────────────────────────────────────────
 
     def fit(self, goal: Goal, start: State) -> bool:
         """Bring the model up to the data; whether it has another transition program now."""
+        self.foreseen = False
         if self.model is not None:  # what is new, for all of its programs in one request
-            self._runner.check(self.check, self.model.transition, self.model.rewards)
+            before = self._runner.check(self.check, self.model.transition, self.model.rewards)
+            self.foreseen = not before or before[-1].index < len(self.check) - 1
         wrong = [] if self.program is None else self._missed(self.program)
         ask = self.proposer.fit() or self._news or self.program is None or bool(wrong)
+        if self._original is not None and self.program is self._original and not (wrong or self._news):
+            ask = False  # what was learned before is left as it is while it holds
         self._news = False
         changed = False
         if ask:
@@ -102,6 +168,9 @@ class Learner:
         elif (len(missed), _any_bad(missed)) > (len(present), _any_bad(present)):
             self._missed_by[program.id] = len(missed)
             return None
+        if self._loses(missed, present):
+            self._missed_by[program.id] = len(self.check) + 1  # and will not become better
+            return None
         return missed if self._says_the_same(program) or not sound else None
 
     def _says_the_same(self, program: Program, goal: Goal | None = None) -> bool:
@@ -124,9 +193,17 @@ class Learner:
 
     def _choose_reward(self, transition: Program, goal: Goal, start: State, not_by: Set[int]) -> None:
         """The likeliest reward program that can be run; where there is none, the present one stays."""
+        inherited = self.inherited(goal)
+        if inherited is not None:
+            self.rewards[goal] = inherited
+            return
         proposals = islice(self.proposer.reward_programs(goal, start), _TRIES)
         likeliest = None
+        present = self.rewards.get(goal)
+        known = [] if present is None or not self._earlier else self._wrong_rewards(goal, present.program)
         for proposal in proposals:
+            if self._earlier and self._loses(self._wrong_rewards(goal, proposal.program), known):
+                continue
             likeliest = likeliest or proposal
             if self._can_be_run(transition, proposal.program, goal, not_by):
                 self.rewards[goal] = proposal
@@ -151,6 +228,7 @@ class Learner:
         missed = self._runner.check(self.check, model.transition, model.rewards)
         self.phi1 = 1 - len(missed) / max(len(self.check), 1)
         self.surprised = bool(missed) and missed[-1].index == len(self.check) - 1
+        self.regressions = self.regressions_among({m.index for m in missed})
         self.wrong = self._often_wrong([m.index for m in missed if m.what not in ("reward", "done")])
         by_reward = _by_reward(missed, not_by)
         for goal, reward in model.rewards.items():
@@ -206,8 +284,12 @@ class Learner:
         failed = alone.predict(fault.state, fault.action).failing is not None
         return (transition,) if failed else (reward,)
 
+    def leave_out(self, program: Program, step: Step) -> None:
+        """Make no plan with a program that takes this step: it is known to lead elsewhere."""
+        self._out.setdefault(program.id, {})[step] = None
+
     def without(self, *programs: Program | None) -> tuple[Step, ...]:
-        """The steps in which one of these programs is known to fail badly."""
+        """The steps in which one of these programs is known to fail badly, or was found to be wrong."""
         found: dict[Step, None] = {}
         for program in programs:
             if program is not None:
