@@ -45,7 +45,9 @@ class HybridSynthesizer:
         prompts: Path | str | None = None,
     ) -> None:
         self.rules = RulesSynthesizer()
-        self.llm = LanguageModelSynthesizer(asker, runner=runner, rng=rng, writing=writing, prompts=prompts)
+        self.llm = LanguageModelSynthesizer(
+            asker, runner=runner, rng=rng, writing=writing, prompts=prompts, shortens=False
+        )
         self.llm.transitions.improve = self._patched
         self._by_rules: Candidate | None = None
         self._written: dict[str, Program] = {}  # by patched program: what was patched

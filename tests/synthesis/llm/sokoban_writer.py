@@ -238,6 +238,8 @@ class SokobanWriter:
 
     def _code(self, letter: Letter, rng: random.Random) -> str:
         text = letter.text
+        if "Write it again, shorter" in text:
+            return letter.programs[0].replace('    """One step."""\n', "")
         if text.startswith("Write the transition"):
             return self._first_physics(rng).source()
         if text.startswith("Write the reward"):

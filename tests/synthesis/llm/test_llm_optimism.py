@@ -222,22 +222,6 @@ def test_a_program_that_does_what_none_may_is_shown_so_and_not_proposed_again(ru
     assert agent.learner.program is not None and "while" not in agent.learner.program.source
 
 
-def test_a_shorter_program_is_taken_only_if_it_reproduces_as_much(runner: Runner) -> None:
-    longer = RIGHT.replace("    return state", "    unused = [1]\n    unused.append(2)\n    return state")
-    shorter = [STILL, RIGHT]
-
-    def write(prompt: str) -> str:
-        if "reproduces all" in prompt:
-            return block(shorter.pop(0))
-        return block(longer if "transition program" in prompt.split("\n")[0] else reward(AT_FLAG))
-
-    agent, proposer, _ = act(write, runner)
-    program = agent.learner.program
-    assert program is not None
-    assert proposer.simplified(program) is program
-    assert proposer.simplified(program).source == RIGHT
-
-
 @pytest.mark.parametrize("reply", ["", "I'm sorry, I can't.", "```python\nx = (\n```"])
 def test_a_model_that_is_of_no_use_ends_within_its_budget(runner: Runner, reply: str) -> None:
     agent, proposer, asker = act(lambda prompt: reply, runner, most=14, max_calls=6)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from worldcoder.errors import BudgetReached, Limited, LLMError
+from worldcoder.llm.errors import NotRecorded
 from worldcoder.llm.values import Message, Reply, Request
 from worldcoder.planning import Plan
 from worldcoder.programs import Program
@@ -207,6 +208,23 @@ class Search:
         if self.exhausted and not self._given_up_at:
             self._given_up_at = data
 
+    def once(self, messages: tuple[Message, ...]) -> Reply | None:
+        """One text that is asked for besides, and not needed; None where there is none to be had.
+
+        It has to do with no problem, so that no problem's budget has to do with it. Where the run's budget does not
+        allow it, it is done without; so it is where a record has no reply to it, as it was done without then.
+        Raises LLMError where there is no point in asking on.
+        """
+        if self.out is not None:
+            return None
+        ((_, outcome),) = self._asker.ask_all([self._asking(messages, 1)])
+        if not isinstance(outcome, LLMError):
+            self.calls += 1
+            return outcome
+        if outcome.lasting and not isinstance(outcome, (BudgetReached, NotRecorded)):
+            raise outcome
+        return None
+
     # ── inside ───────────────────────────────────────────────────────────────────────────────────────────
 
     def _improve(self, data: int) -> bool:
@@ -277,11 +295,15 @@ class Search:
             raise lasting
 
     def _request(self, name: str, n: int) -> Request:
-        writing, candidate = self._writing, self.candidates.get(name)
+        candidate = self.candidates.get(name)
         remark = self._remark if candidate is None else candidate.remark
+        return self._asking(self._task.ask(candidate, remark), n)
+
+    def _asking(self, messages: tuple[Message, ...], n: int) -> Request:
+        writing = self._writing
         return Request(
             self._asker.name,
-            self._task.ask(candidate, remark),
+            messages,
             n=n,
             temperature=writing.temperature,
             max_tokens=writing.reply_tokens,

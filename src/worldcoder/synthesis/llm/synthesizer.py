@@ -6,14 +6,13 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from worldcoder.errors import LLMError
-from worldcoder.llm.values import Reply, Request
+from worldcoder.llm.values import Reply
 from worldcoder.programs import Program, Runner
 from worldcoder.synthesis.llm.experience import Experience
 from worldcoder.synthesis.llm.novelty import TOP, Novelty
 from worldcoder.synthesis.llm.prompting import Prompter
 from worldcoder.synthesis.llm.reading import read_reply
-from worldcoder.synthesis.llm.search import Asker, Candidate, Search, Writing
+from worldcoder.synthesis.llm.search import MORE, Asker, Candidate, Search, Writing
 from worldcoder.synthesis.llm.showing import changed_kinds
 from worldcoder.synthesis.llm.tasks import RewardTask, TransitionTask
 from worldcoder.synthesis.llm.templates import Templates
@@ -29,6 +28,8 @@ _ALTERNATIVES = 3
 _OTHER_TRANSITIONS = 3
 """Transition programs besides the best that a reward program is combined with, in search of a plan."""
 NEVER = float("inf")
+SHORT = 12
+"""Lines of a program that nobody is asked to make shorter."""
 
 
 class LanguageModelSynthesizer:
@@ -39,7 +40,8 @@ class LanguageModelSynthesizer:
     nothing is wrong.
 
     asker: the model. runner: who runs the programs. rng: everything random. prompts: a folder of templates that
-    are used in the place of the package's.
+    are used in the place of the package's. shortens: whether a program that has held is asked for once more, shorter;
+    it is taken if it loses nothing.
 
     Any call can raise LLMError, where there is no point in asking on (a wrong key, no connection); reaching a
     limit is none of these: `exhausted` is then true, and the best programs so far are proposed.
@@ -55,7 +57,9 @@ class LanguageModelSynthesizer:
         rng: random.Random,
         writing: Writing = Writing(),  # noqa: B008 - frozen
         prompts: Path | str | None = None,
+        shortens: bool = True,
     ) -> None:
+        self.shortens = shortens
         self.seen = Experience()
         self.prompter = Prompter(Templates(prompts), writing.prompt_tokens)
         self.writing = writing
@@ -70,6 +74,8 @@ class LanguageModelSynthesizer:
         self.rewards: dict[Goal, Search] = {}
         self._tasks: dict[Goal, RewardTask] = {}
         self._judged: dict[Goal, tuple[object, ...]] = {}
+        self._right_since: dict[str, int] = {}  # by program: how many data there were when it was first right
+        self._shortened: set[str] = set()
 
     # ── what is told ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -94,6 +100,7 @@ class LanguageModelSynthesizer:
     def fit(self) -> bool:
         if len(self.seen.check):
             self.transitions.mend(len(self.seen.check))
+            self._shorten(self.transitions)
         before = self._proposed
         return self.transition_program().id != before
 
@@ -143,6 +150,8 @@ class LanguageModelSynthesizer:
             self._judged[goal] = now
             if search.best is not None and search.best.used is not None and search.best.solved:
                 self.transitions.prefer(self.transitions.offer(search.best.used))
+            if goal in self.seen.succeeded:  # else it may be refuted soon
+                self._shorten(search)
         return search
 
     def offered_reward(self, goal: Goal, program: Program) -> Candidate:
@@ -219,26 +228,27 @@ class LanguageModelSynthesizer:
         """Whether something is wrong for which there is no budget left."""
         return any(search.exhausted for search in (self.transitions, *self.rewards.values()))
 
-    def simplified(self, program: Program) -> Program:
-        """The program, or a shorter one that the language model makes of it and that reproduces as much. One call.
+    # ── shorter programs ─────────────────────────────────────────────────────────────────────────────────
 
-        Raises LLMError.
+    def _shorten(self, search: Search) -> None:
+        """Ask, once for each program that has held, for a shorter one that is as good.
+
+        A program has held when it was right all the while in which the data became half as many more: before, it is
+        likely to be replaced anyway.
         """
-        messages = self.prompter.simplify(self.seen, program)
-        request = Request(
-            self.asker.name,
-            messages,
-            max_tokens=self.writing.reply_tokens,
-            temperature=self.writing.temperature,
-            options=self.writing.options,
-        )
-        for _, outcome in self.asker.ask_all([request]):
-            if isinstance(outcome, LLMError):
-                raise outcome
-            shorter = self._shorter(program, outcome)
-            if shorter is not None:
-                return shorter
-        return program
+        best, data = search.best, len(self.seen.check)
+        if not self.shortens or best is None or not best.solved or best.transition is not None:
+            return
+        program = best.program
+        since = self._right_since.setdefault(program.id, data)
+        if data < MORE * since or program.id in self._shortened or program.lines <= SHORT:
+            return
+        self._shortened.add(program.id)
+        reply = search.once(self.prompter.simplify(self.seen, program))
+        shorter = None if reply is None else self._shorter(program, reply)
+        if shorter is not None:
+            self._shortened.add(shorter.id)
+            search.prefer(search.offer(shorter))
 
     def _shorter(self, program: Program, reply: Reply) -> Program | None:
         for text, finish in zip(reply.texts, reply.finishes, strict=True):
@@ -246,15 +256,27 @@ class LanguageModelSynthesizer:
             if reading.source is None or not reading.outcome.usable:
                 continue
             new = Program(reading.source, program.kind, program.goal, self.asker.name, program.id)
-            if new.lines < program.lines and self._reproduces_as_much(new, program):
+            if new.lines < program.lines and self._loses_nothing(new, program):
                 return new
         return None
 
-    def _reproduces_as_much(self, new: Program, old: Program) -> bool:
-        goal, check = old.goal, self.seen.check
+    def _loses_nothing(self, new: Program, old: Program) -> bool:
+        """Whether a program reproduces what another one does (φ1), and leads where that leads (φ2)."""
+        goal, check, best = old.goal, self.seen.check, self.transitions.best
         both = [(p, {}) if goal is None else (None, {goal: p}) for p in (new, old)]
         of_new, of_old = self._runner.check_all(check, both)
-        return {m.index for m in of_new} <= {m.index for m in of_old}
+        if not {m.index for m in of_new} <= {m.index for m in of_old}:
+            return False
+        if goal is not None:
+            return best is None or self._leads_as_far(goal, (best.program, new), (best.program, old))
+        rewards = {g: search.best.program for g, search in self.rewards.items() if search.best is not None}
+        return all(self._leads_as_far(g, (new, reward), (old, reward)) for g, reward in rewards.items())
+
+    def _leads_as_far(self, goal: Goal, new: tuple[Program, Program], old: tuple[Program, Program]) -> bool:
+        """Whether two programs, of transitions and rewards, have a way from every start from which two others do."""
+        plan = self._tasks[goal].plan
+        starts = self.seen.starts.get(goal, ())
+        return all(plan(*new, start).found or not plan(*old, start).found for start in starts)
 
 
 def _meaning(program: Program) -> str:
