@@ -46,6 +46,7 @@ MAY_IMPORT = {
     "proposers": "errors world planning programs llm synthesis",
     "configuration": "errors world envs planning programs llm synthesis agent proposers",
     "experiment": "errors world envs sandbox planning programs llm synthesis agent runs proposers configuration",
+    "curriculum": "errors world envs programs runs configuration experiment",
     "dry_run": "errors world envs planning programs llm synthesis agent proposers configuration",
     "baselines": "errors world envs planning programs synthesis agent",
     "viewer": "errors world runs",

@@ -11,7 +11,7 @@ from worldcoder.agent import AgentConfig
 from worldcoder.cli.models import SETTINGS, asked, model_config
 from worldcoder.cli.progress import conclude, showing
 from worldcoder.cli.running import running, unlocked
-from worldcoder.cli.words import PHI2, STOPPED, count, number, reached, share
+from worldcoder.cli.words import PHI2, STOPPED, count, number, reached, regressions, share
 from worldcoder.envs import make
 from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.errors import UsageError, WorldcoderError
@@ -42,11 +42,13 @@ def learn(
     write: Callable[[str], None],
     warn: Callable[[str], None],
     repeated: Path | None = None,
+    known: Path | None = None,
 ) -> Summary:
     """Begin a run or go on with one, and show it.
 
     given: fields of Experiment, AgentConfig and ModelConfig that were set on the command line, the name of the
-    language model as `model`. repeated: a run that is done again from its record.
+    language model as `model`. repeated: a run that is done again from its record. known: a model to begin
+    with.
     """
     told: list[str] = []
 
@@ -61,6 +63,8 @@ def learn(
         if repeated is not None:
             raise UsageError("--resume goes on with a run, --replay does one again: leave one of them out")
         _check_resumable(environment, directory, given)
+    if known is not None and (resumed or repeated) is not None:
+        raise UsageError("a run goes on with what it began with: leave out --from")
     before = None if resumed is None else _modified(resumed)
     with running(unsafe=unsafe, warn=tell) as runner:
         with showing(quiet=quiet, write=write) as show:
@@ -75,7 +79,14 @@ def learn(
                     repeated, directory, listener=listener, pictures=pictures, runner=runner, **others
                 )
             elif resumed is None:
-                summary = run(experiment, directory, listener=listener, pictures=pictures, runner=runner)
+                summary = run(
+                    experiment,
+                    directory,
+                    listener=listener,
+                    pictures=pictures,
+                    runner=runner,
+                    known=known,
+                )
             else:
                 summary = resume(resumed, listener=listener, pictures=pictures, runner=runner, **given)
         if resumed is not None and before is not None and before == _modified(resumed):
@@ -125,7 +136,7 @@ def _modified(directory: Path) -> int | None:
 def _conclusion(summary: Summary, *, check: bool, runner: Runner | None = None) -> Iterator[str]:
     """The last lines."""
     spent = conclude(summary.seconds["total"], summary.model_calls)
-    by_luck = reached(summary.successes, summary.phi1, summary.phi2)
+    by_luck = reached(summary.successes, summary.phi1, summary.phi2) if summary.solved else None
     if by_luck:
         first = "first after" if summary.successes > 1 else "after"
         yield f"{by_luck}, {first} {count(summary.actions_to_solve or 0, 'action')} in {spent}"
@@ -144,8 +155,10 @@ def _conclusion(summary: Summary, *, check: bool, runner: Runner | None = None) 
         yield "  model       none yet: there is too little to learn from"
         return
     phi2 = PHI2.get(summary.phi2 or "", "not known")
-    data = count(summary.real_actions, "transition")
+    data = count(summary.real_actions + summary.earlier, "transition")
     yield f"  explains    {share(summary.phi1)} of {data} (φ1); {phi2} (φ2)"
+    if summary.earlier:
+        yield f"  from        {summary.started_from}: {regressions(summary.regressions, summary.earlier)}"
     run_directory = _path(summary.directory)
     if summary.unexplained:
         missing = count(summary.unexplained, "transition")

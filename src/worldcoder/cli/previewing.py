@@ -12,6 +12,7 @@ from worldcoder.cli.running import running
 from worldcoder.cli.words import count, number
 from worldcoder.dry_run import Preview, preview
 from worldcoder.errors import UsageError
+from worldcoder.programs import load_knowledge
 from worldcoder.proposers import ModelConfig
 
 
@@ -20,19 +21,21 @@ def dry_run(
     run: Path | None,
     given: Mapping[str, Any],
     *,
+    known: Path | None = None,
     unsafe: bool,
     write: Callable[[str], None],
     warn: Callable[[str], None],
 ) -> Preview:
     """Find out what would be asked first, and show it.
 
-    run: a directory that was named, in which nothing can be done. given: as for `learn`.
+    run: a directory that was named, in which nothing can be done. known: a model to begin with. given: as for `learn`.
     """
     if run is not None:
         raise UsageError(f"--dry-run begins nothing and writes nothing: leave out {run}")
     experiment = experiment_of(environment, given)
+    before = None if known is None else load_knowledge(known)
     with running(unsafe=unsafe, warn=warn) as runner:
-        found = preview(experiment, runner)
+        found = preview(experiment, runner, before)
     assert experiment.model is not None  # or there would be no preview
     for line in previewed(found, experiment.model):
         write(line)

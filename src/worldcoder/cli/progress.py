@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from worldcoder.cli.models import asking
-from worldcoder.cli.words import PHI2, count, duration, share
+from worldcoder.cli.words import PHI2, STOPPED, count, duration, share
 from worldcoder.runs.events import (
     Acted,
     Adopted,
@@ -23,6 +23,9 @@ from worldcoder.runs.events import (
     Progress,
     Refuted,
     Solved,
+    StageBegan,
+    StageOver,
+    Summary,
     Thinking,
 )
 from worldcoder.world.drawing import cells_of, draw
@@ -62,6 +65,11 @@ class Lines:
 
     def __call__(self, event: Event) -> None:
         match event:
+            case StageBegan(number=number, stage=stage, stages=stages):
+                self._guess, self._solved = None, False
+                self._write(f"run {number}, stage {stage} of {stages}")
+            case StageOver(summary=summary):
+                self._write(f"  {came_of(summary)}")
             case Began():
                 self._write(header(event))
                 if event.resumed:
@@ -106,9 +114,15 @@ class Screen:
         self._why = ""
         self._solved: int | None = None
         self._cautions: list[str] = []
+        self._over: list[str] = []  # a line for each run of a curriculum
 
     def __call__(self, event: Event) -> None:
         match event:
+            case StageBegan(number=number, stage=stage, stages=stages):
+                self._began = self._state = self._progress = self._solved = None
+                self._over.append(f"run {number}, stage {stage} of {stages}")
+            case StageOver(summary=summary):
+                self._over[-1] = f"{self._over[-1]}: {summary.environment} {came_of(summary)}"
             case Began():
                 self._began, self._state = event, event.state
                 if event.resumed:
@@ -131,6 +145,7 @@ class Screen:
 
     def lines(self) -> Iterator[str]:
         """What is shown now."""
+        yield from self._over
         if self._began is None:
             return
         yield header(self._began)
@@ -156,6 +171,15 @@ class Screen:
             yield f"  now         {self._doing or self._why}"
         for text in self._cautions:
             yield f"  caution     {text}"
+
+
+def came_of(summary: Summary) -> str:
+    """`solved after 27 actions, 87 in all`."""
+    if summary.actions_to_solve is not None:
+        solved = f"solved after {count(summary.actions_to_solve, 'action')}, "
+        return solved + f"{summary.real_actions:,} in all"
+    why = STOPPED.get(summary.stopped or "", str(summary.stopped))
+    return f"not solved after {count(summary.real_actions, 'action')}: {why}"
 
 
 @contextmanager

@@ -50,6 +50,10 @@ STOPPED = {
     "interrupted": "interrupted",
     "terminated": "told to terminate",
     "error": "an error",
+    "done": "every stage had its turn",
+    "mastered": "every stage is mastered",
+    "hopeless": "in what is not mastered there is no progress",
+    "visits": "the visits allowed are used up",
 }
 """Why a run ended."""
 
@@ -61,3 +65,13 @@ def reached(successes: int, phi1: float, phi2: str | None) -> str | None:
     times = "once" if successes == 1 else f"{successes:,} times"
     unknown = "no plan is known yet" if phi1 >= 1 and phi2 != "unreachable" else "not yet understood"
     return f"reached {times}, {unknown}"
+
+
+def regressions(lost: int, earlier: int) -> str:
+    """What became of what was learned before, in words."""
+    of = f"of its {count(earlier, 'transition')}"
+    return (
+        f"no regression, {of} all that held still hold"
+        if not lost
+        else f"{lost:,} {of} held and do not any more"
+    )

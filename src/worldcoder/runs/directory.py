@@ -20,6 +20,8 @@ if sys.platform != "win32":
     import fcntl
 
 LOCK = ".lock"
+COURSE = "curriculum.json"
+"""What is learned in a curriculum, whose directory holds those of its runs."""
 
 
 class RunDirectory:
@@ -69,16 +71,20 @@ class RunDirectory:
 
     def write_summary(self, summary: Mapping[str, Any]) -> None:
         """Replace summary.json as a whole. Raises RunError where that fails."""
-        text = json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
-        new = self.path / ".summary.json.new"
+        self.write_json(self.summary, summary)
+
+    def write_json(self, path: Path, values: Mapping[str, Any]) -> None:
+        """Replace a file as a whole. Raises RunError where that fails."""
+        text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+        new = path.with_name(f".{path.name}.new")
         try:
             with new.open("w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            new.replace(self.summary)
+            new.replace(path)
         except OSError as error:
-            raise _unwritable(self.summary, error) from error
+            raise _unwritable(path, error) from error
 
     def read_summary(self) -> dict[str, Any]:
         """What summary.json holds. Raises RunError where it is missing or broken."""
@@ -103,7 +109,7 @@ class RunDirectory:
 
     def tidy(self) -> None:
         """Remove what a process that was killed left half-written."""
-        for left in (*self.path.glob(".model.*"), *self.path.glob(".summary.json.new")):
+        for left in (*self.path.glob(".model.*"), *self.path.glob(".*.json.new")):
             if left.is_dir():
                 shutil.rmtree(left, ignore_errors=True)
             else:
@@ -120,7 +126,7 @@ def new_directory(path: str | Path | None, environment: str, seed: int) -> RunDi
     Raises RunError for one that holds something, or that cannot be made.
     """
     if path is None:
-        return _unused(Path("runs"), f"{_short(environment)}-{seed}")
+        return _unused(Path("runs"), f"{short_name(environment)}-{seed}")
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -129,14 +135,14 @@ def new_directory(path: str | Path | None, environment: str, seed: int) -> RunDi
         raise RunError(f"{folder} is a file; choose another --out") from None
     except OSError as error:
         raise RunError(f"cannot make {folder}: {error.strerror or error}; choose another --out") from None
-    if taken and (folder / LOG).exists():
+    if taken and ((folder / LOG).exists() or (folder / COURSE).exists()):
         raise RunError(f"{folder} holds a run; go on with it by --resume {folder}, or choose another --out")
     if taken:
         raise RunError(f"{folder} is not empty; choose another --out")
     return RunDirectory(folder)
 
 
-def _short(environment: str) -> str:
+def short_name(environment: str) -> str:
     """A spec as part of a folder's name: `path/to/room.py:make_env` becomes room-make_env."""
     parts = [part.rpartition("/")[2].removesuffix(".py") for part in environment.split(":")]
     return re.sub(r"[^\w.-]+", "-", "-".join(parts)).strip("-.") or "run"
@@ -152,7 +158,7 @@ def discard(folder: RunDirectory) -> None:
 
 def _left_over(file: Path) -> bool:
     """Whether a file is what remains of a run that did not come to begin."""
-    return file.name == LOCK or file.name.startswith(UNBORN)
+    return file.name in (LOCK, f".{COURSE}.new") or file.name.startswith(UNBORN)
 
 
 def _unused(parent: Path, name: str) -> RunDirectory:

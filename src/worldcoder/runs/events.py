@@ -136,12 +136,6 @@ class Caution:
     text: str
 
 
-Event = (
-    Began | EpisodeBegan | Thinking | Asking | Chose | Acted | Adopted | Refuted | Failed | Solved | Caution
-)
-Listener = Callable[[Event], None]
-
-
 @dataclass(frozen=True)
 class Summary:
     """The results of a run, as summary.json has them.
@@ -219,3 +213,40 @@ class Summary:
             "surprised": list(self.surprised),
         }
         return {**values, **plain}
+
+
+@dataclass(frozen=True)
+class StageBegan:
+    """A run of a curriculum begins. number: which run, from 1. stage: which of the `stages` environments, from 1."""
+
+    number: int
+    stage: int
+    stages: int
+
+
+@dataclass(frozen=True)
+class StageOver:
+    """It has ended, with this summary."""
+
+    number: int
+    stage: int
+    stages: int
+    summary: Summary
+
+
+Event = (
+    Began
+    | EpisodeBegan
+    | Thinking
+    | Asking
+    | Chose
+    | Acted
+    | Adopted
+    | Refuted
+    | Failed
+    | Solved
+    | Caution
+    | StageBegan
+    | StageOver
+)
+Listener = Callable[[Event], None]
