@@ -133,3 +133,18 @@ def make_garden() -> Any:
 def make_heavy() -> Any:
     """A kind with another attribute."""
     return Heavy()
+
+
+class Hopeless(Field):
+    """Nothing is ever rewarded."""
+
+    goals = ("become rich",)
+
+    def step(self, action: Action) -> Step:
+        self.at = self.moved(action.name)
+        return Step(self.state(), 0.0, False, False)
+
+
+def make_hopeless() -> Any:
+    """No goal can be reached."""
+    return Hopeless()

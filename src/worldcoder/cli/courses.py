@@ -86,7 +86,7 @@ def learn_curriculum(
         with showing(quiet=quiet, write=write) as show:
             summary = learn(show)
         if not quiet:
-            for line in _conclusion(summary):
+            for line in conclusion(summary):
                 write(line)
     return summary
 
@@ -116,7 +116,7 @@ def _check_resumable(named: Named, given: Mapping[str, Any]) -> None:
         )
 
 
-def _conclusion(summary: CourseSummary) -> Iterator[str]:
+def conclusion(summary: CourseSummary) -> Iterator[str]:
     """The last lines: a row a stage, and the totals."""
     calls, seconds = summary.total("model_calls"), summary.total("seconds")
     solved = f"{summary.solved} of {count(len(summary.stages), 'stage')} solved"

@@ -11,6 +11,7 @@ from worldcoder.cli.models import asked
 from worldcoder.cli.running import running, sandbox_of, unlocked
 from worldcoder.cli.unexplained import unexplained, unexplained_text
 from worldcoder.cli.words import PHI2, STOPPED, count, duration, reached, share
+from worldcoder.curriculum import CourseSummary, is_course
 from worldcoder.envs import describe, entries
 from worldcoder.errors import ModelFormatError, SandboxError
 from worldcoder.programs import WorldModel
@@ -88,11 +89,13 @@ def shown(path: Path, *, unsafe: bool, warn: Write) -> dict[str, Any]:
     )
     values["path"] = str(path)
     run = is_run(path)
+    if is_course(path):
+        values["curriculum"] = RunDirectory(path).read_summary()
     model = None
     try:
         model = load_model(path)
     except ModelFormatError:
-        if not run or (path / "model").exists():
+        if not (run or is_course(path)) or (path / "model").exists():
             raise
     else:
         values["model"] = _model(model)
@@ -169,6 +172,11 @@ def write_shown(values: dict[str, Any], write: Write) -> None:
         for reward in model["rewards"]:
             title = "reward" if reward["goal"] == "*" else f'reward for "{reward["goal"]}"'
             _write_source(title, reward, write)
+    if values.get("curriculum") is not None:
+        from worldcoder.cli.courses import conclusion
+
+        for line in conclusion(CourseSummary.from_json(values["curriculum"], Path(values["path"]))):
+            write(line)
     if values["history"] is not None:
         for line in _history_text(values["history"], values["summary"] or {}):
             write(line)

@@ -20,7 +20,7 @@ from typing import Protocol
 WINDOW = 30
 """Steps in one window."""
 MASTERED = 0.95
-"""The share of steps foreseen from which on a stage that was solved is mastered."""
+"""The share of steps foreseen from which on a stage is mastered, where its last two visits were solved."""
 HOPELESS = 0.02
 """Progress below which a stage that was not solved rests."""
 CHANCE = 0.1
@@ -75,8 +75,7 @@ class _Record:
     """What is known of a stage."""
 
     foreseen: list[bool] = field(default_factory=list)
-    visits: int = 0
-    solved: bool = False
+    visits: list[Visit] = field(default_factory=list)
     rests_since: int | None = None  # so many changes of the model had been elsewhere
 
     @property
@@ -87,7 +86,10 @@ class _Record:
 
     @property
     def mastered(self) -> bool:
-        return self.solved and _share(self.foreseen[-WINDOW:]) >= MASTERED
+        """Whether the last two visits were solved, and nearly nothing in them was a surprise."""
+        last = self.visits[-2:]
+        steps = [step for visit in last for step in visit.foreseen]
+        return len(last) == 2 and all(visit.solved for visit in last) and _share(steps) >= MASTERED
 
 
 class ByProgress:
@@ -122,7 +124,7 @@ class ByProgress:
             return unvisited[0]
         if self._rng.random() < self._chance:
             return self._rng.choice(open_ones)
-        return max(open_ones, key=lambda n: (records[n].progress, -records[n].visits))
+        return max(open_ones, key=lambda n: (records[n].progress, -len(records[n].visits)))
 
     def _has_hope(self, record: _Record) -> bool:
         return record.rests_since is None or record.rests_since < self._changes
@@ -130,8 +132,7 @@ class ByProgress:
     def tell(self, stage: int, visit: Visit) -> None:
         record = self._records[stage]
         self._left -= 1
-        record.visits += 1
-        record.solved = visit.solved
+        record.visits.append(visit)
         record.foreseen += visit.foreseen
         self._changes += visit.changed
         stuck = not visit.solved and record.progress < HOPELESS and not visit.changed
