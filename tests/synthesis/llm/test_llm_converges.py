@@ -11,6 +11,7 @@ from learning import Learned, learn, levels, other_steps
 from scripted_model import Scripted
 from sokoban_writer import Payment, Physics, SokobanWriter
 
+from worldcoder.envs import make
 from worldcoder.programs import Check, Runner
 from worldcoder.synthesis.bandit import STRATEGIES
 from worldcoder.synthesis.llm.experience import Experience
@@ -50,6 +51,14 @@ def test_it_converges_by_repair(seed: int, runner: Runner, held_out: Check, tmp_
     assert max(found.asker.at_once) == Writing().in_flight
     prompts = [request.messages[-1].content for request in found.asker.requests]
     assert any("Your program says" in prompt for prompt in prompts)
+
+
+@pytest.mark.parametrize("seed", [2, 3, 18])
+def test_it_goes_where_something_is_new(seed: int, runner: Runner, held_out: Check) -> None:
+    """On levels in which a box seldom meets another one: 150 actions did not suffice while every side counted."""
+    asker = Scripted(SokobanWriter(seed))
+    found = learn(asker, runner, seed=seed, held_out=held_out, world=make("sokoban", size=6))
+    assert found.exact and found.agent.counts.successes
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

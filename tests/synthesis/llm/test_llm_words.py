@@ -35,9 +35,47 @@ def test_what_was_tried_is_not_new_and_what_is_near_something_else_is() -> None:
     novelty, walk = Novelty(), Action("walk")
     alone = State([Obj("Snail", x=1, y=1), Obj("Stone", x=5, y=5)])
     beside = State([Obj("Snail", x=4, y=5), Obj("Stone", x=5, y=5)])
-    novelty.observe(alone, walk, {"Snail"})
+    novelty.observe(alone, walk, State([Obj("Snail", x=2, y=1), Obj("Stone", x=5, y=5)]))
     assert novelty.interest(alone, walk) == 0.0
     assert 0.0 < novelty.interest(beside, walk) <= TOP
     assert novelty.interest(alone, Action("turn")) == TOP
     elsewhere = State([Obj("Snail", x=2, y=3), Obj("Stone", x=5, y=5)])
     assert novelty.interest(elsewhere, walk) == 0.0
+
+
+def snail(x: int, y: int, *stones: tuple[int, int], **more: str) -> State:
+    return State([Obj("Snail", x=x, y=y, **more), *(Obj("Stone", x=x, y=y) for x, y in stones)])
+
+
+def test_what_is_beside_the_way_of_an_action_is_new_once() -> None:
+    novelty, east, north = Novelty(), Action("east"), Action("north")
+    beside = [(2, 1), (2, 3), (1, 2)]
+    novelty.observe(snail(2, 2), east, snail(3, 2))
+    novelty.observe(snail(2, 2), north, snail(2, 1))
+    assert novelty.interest(snail(2, 2, *beside), east) > 0.0, "that there is a stone at all"
+    novelty.observe(snail(2, 2, *beside), east, snail(3, 2, *beside))
+    for place in beside:
+        assert novelty.interest(snail(2, 2, place), east) == 0.0
+    assert novelty.interest(snail(2, 2, (3, 2)), east) > 0.0, "in the way of this action"
+    assert novelty.interest(snail(2, 2, (2, 1)), north) > 0.0, "in the way of the other one"
+    assert novelty.interest(snail(2, 2, (1, 2)), north) == 0.0
+
+
+def test_where_an_action_leads_can_depend_on_the_object() -> None:
+    """What is done there is done ahead as well, where things that head somewhere only ever go there."""
+    novelty, creep, bite = Novelty(), Action("creep"), Action("bite")
+    for heading, to in (("east", (3, 2)), ("west", (1, 2))):
+        novelty.observe(snail(2, 2, heading=heading), creep, snail(*to, heading=heading))
+    beside, ahead = snail(2, 2, (2, 1), heading="east"), snail(2, 2, (3, 2), heading="east")
+    novelty.observe(beside, bite, beside)
+    novelty.observe(beside, creep, snail(3, 2, (2, 1), heading="east"))
+    assert novelty.interest(ahead, creep) > 0.0 and novelty.interest(ahead, bite) > 0.0
+    behind = snail(2, 2, (1, 2), heading="east")
+    assert novelty.interest(behind, creep) == novelty.interest(behind, bite) == 0.0
+
+
+def test_as_long_as_no_way_is_known_every_side_counts() -> None:
+    novelty, hum = Novelty(), Action("hum")
+    novelty.observe(snail(2, 2, mood="low"), hum, snail(2, 2, mood="high"))
+    for place in ((3, 2), (1, 2), (2, 1), (2, 3)):
+        assert novelty.interest(snail(2, 2, place, mood="low"), hum) > 0.0

@@ -13,7 +13,6 @@ from worldcoder.synthesis.llm.novelty import TOP, Novelty
 from worldcoder.synthesis.llm.prompting import Prompter
 from worldcoder.synthesis.llm.reading import read_reply
 from worldcoder.synthesis.llm.search import MORE, Asker, Candidate, Search, Writing
-from worldcoder.synthesis.llm.showing import changed_kinds
 from worldcoder.synthesis.llm.tasks import RewardTask, TransitionTask
 from worldcoder.synthesis.llm.templates import Templates
 from worldcoder.synthesis.proposer import Counterexample, RewardProposal
@@ -84,8 +83,7 @@ class LanguageModelSynthesizer:
 
     def observe(self, transition: Transition) -> None:
         self.seen.observe(transition)
-        changed = changed_kinds(transition.state, transition.next_state)
-        self._novelty.observe(transition.state, transition.action, changed)
+        self._novelty.observe(transition.state, transition.action, transition.next_state)
 
     def refute(self, program: Program, counterexamples: Sequence[Counterexample]) -> None:
         """What the data show is seen when they are run; what else is heard is kept."""
