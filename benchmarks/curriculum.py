@@ -16,6 +16,7 @@ import statistics
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from worldcoder.agent import AgentConfig
@@ -98,9 +99,8 @@ def exactness(plan: Curriculum, folder: Path, tests: int, runner: Runner) -> Row
     """How exact the last model is in each world."""
     model, row = load_model(folder), []
     for stage in plan.stages:
-        made = compare(
-            model, lambda s=stage: make(s.environment, **s.options), list(UNSEEN), tests=tests, runner=runner
-        )
+        build = partial(make, stage.environment, **stage.options)
+        made = compare(model, build, list(UNSEEN), tests=tests, runner=runner)
         row.append(100 * made.exact)
         for mistake in made.wrong_contexts[:2]:
             print(f"  wrong in {stage.environment}: {mistake.context}", flush=True)

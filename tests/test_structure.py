@@ -47,6 +47,7 @@ MAY_IMPORT = {
     "configuration": "errors world envs planning programs llm synthesis agent proposers",
     "experiment": "errors world envs sandbox planning programs llm synthesis agent runs proposers configuration",
     "curriculum": "errors world envs programs runs configuration experiment",
+    "library": "errors world programs synthesis",
     "dry_run": "errors world envs planning programs llm synthesis agent proposers configuration",
     "baselines": "errors world envs planning programs synthesis agent",
     "viewer": "errors world runs",

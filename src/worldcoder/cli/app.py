@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from worldcoder.cli.learn_command import learn_command
+from worldcoder.cli.library import models_app
 from worldcoder.cli.options import (
     DebugOption,
     EnvironmentArgument,
@@ -54,6 +55,7 @@ def root(
 
 
 app.command("learn")(learn_command)
+app.add_typer(models_app)
 
 
 @app.command("play")

@@ -98,7 +98,7 @@ def shown(path: Path, *, unsafe: bool, warn: Write) -> dict[str, Any]:
         if not (run or is_course(path)) or (path / "model").exists():
             raise
     else:
-        values["model"] = _model(model)
+        values["model"] = model_values(model)
         values["metadata"] = load_metadata(path)
     if run:
         folder = RunDirectory(path)
@@ -116,7 +116,8 @@ def shown(path: Path, *, unsafe: bool, warn: Write) -> dict[str, Any]:
     return values
 
 
-def _model(model: WorldModel) -> dict[str, Any]:
+def model_values(model: WorldModel) -> dict[str, Any]:
+    """The programs of a model."""
     return {
         "transition": {"source": model.transition.source, "lines": model.transition.lines},
         "rewards": [
@@ -168,10 +169,7 @@ def write_shown(values: dict[str, Any], write: Write) -> None:
     if model is None:
         write("no model yet: there was too little to learn from")
     else:
-        _write_source("transition.py", model["transition"], write)
-        for reward in model["rewards"]:
-            title = "reward" if reward["goal"] == "*" else f'reward for "{reward["goal"]}"'
-            _write_source(title, reward, write)
+        write_programs(model, write)
     if values.get("curriculum") is not None:
         from worldcoder.cli.courses import conclusion
 
@@ -184,6 +182,14 @@ def write_shown(values: dict[str, Any], write: Write) -> None:
         write(line)
     if values["not_run"]:
         write(f"── not held against what was recorded: {values['not_run']}")
+
+
+def write_programs(model: dict[str, Any], write: Write) -> None:
+    """The programs of a model, one after the other."""
+    _write_source("transition.py", model["transition"], write)
+    for reward in model["rewards"]:
+        title = "reward" if reward["goal"] == "*" else f'reward for "{reward["goal"]}"'
+        _write_source(title, reward, write)
 
 
 def _write_source(title: str, program: dict[str, Any], write: Write) -> None:
