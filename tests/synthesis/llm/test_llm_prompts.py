@@ -22,6 +22,7 @@ from worldcoder.programs import Mismatch, Program
 from worldcoder.sandbox.modules import ALLOWED
 from worldcoder.synthesis.llm.experience import Experience
 from worldcoder.synthesis.llm.prompting import MODULES, Messages, Prompter, Wrong
+from worldcoder.synthesis.llm.showing import changes
 from worldcoder.synthesis.llm.templates import VALUES, Templates
 from worldcoder.synthesis.proposer import Counterexample
 from worldcoder.world import Action, Obj, Ref, State, Transition
@@ -64,6 +65,7 @@ def letters(seen: Experience, goal: str, tokens: int) -> dict[str, Messages]:
         "reward": write.reward(seen, goal, [], ""),
         "goal": write.reward(seen, goal, [("no lamp", OTHER)], "Your reply held no Python code."),
         "repair-transition": write.repair(seen, PROGRAM, Wrong(wrong), "Your reply was cut off."),
+        "repair-again": write.repair(seen, PROGRAM, Wrong(wrong), "Your reply was cut off.", 1),
         "repair-failing": write.repair(seen, PROGRAM, Wrong(failing, [imagined]), ""),
         "repair-reward": write.repair(seen, reward, Wrong(missed(seen, "reward")), ""),
         "plan": write.plan(seen, goal, (PROGRAM, reward), unreachable(), start, ""),
@@ -187,6 +189,33 @@ def test_counterexamples_come_first_and_different_ones_before_alike_ones() -> No
         for part in re.findall(r"^Step .*?(?=\n\n)", text, re.DOTALL | re.MULTILINE)
     ]
     assert said == sorted(said, reverse=True) and 1 < sum(said) <= 6 and not all(said)
+
+
+def test_a_prompt_that_is_sent_again_is_another_one(large_experience: Experience) -> None:
+    """The same program, wrong about the same: other steps are shown each time, and all sorts of them."""
+    seen, goal = large_experience, next(iter(large_experience.starts))
+    write, wrong = Prompter(Templates(), 8_000), missed(large_experience, "transition")
+    reward = Program(REWARD.source, "reward", goal)
+    for ask in (
+        lambda times: write.repair(seen, PROGRAM, Wrong(wrong), "", times),
+        lambda times: write.transition(seen, "", times),
+        lambda times: write.reward(seen, goal, [], "", times),
+        lambda times: write.reward(seen, goal, [("no lamp", OTHER)], "", times),
+        lambda times: write.plan(
+            seen, goal, (PROGRAM, reward), unreachable(), seen.starts[goal][-1], "", times
+        ),
+    ):
+        texts = [as_text(ask(times)) for times in range(10)]
+        assert len(set(texts)) == 10 and texts == [as_text(ask(times)) for times in range(10)]
+    shown = set[str]()
+    for times in range(30):
+        text = as_text(write.repair(seen, PROGRAM, Wrong(wrong), "", times))
+        steps = re.findall(r"^What happened: (.*)\nYour program says", text, re.MULTILINE)
+        assert 1 < len(steps) <= 6
+        shown.update(steps)
+    happened = [seen.check.transitions[m.index] for m in wrong]
+    sorts = {re.sub(r"\d+", "#", changes(t.state, t.next_state)) for t in happened}
+    assert len(shown) > 30 and {re.sub(r"\d+", "#", change) for change in shown} == sorts
 
 
 # ── templates of one's own ───────────────────────────────────────────────────────────────────────────────

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
@@ -22,10 +23,12 @@ class Numbers:
     def __init__(self, goal: int = 5) -> None:
         self.goal = goal
         self.asked: list[tuple[str, str]] = []
+        self.times: list[tuple[str, int]] = []
 
-    def ask(self, candidate: Candidate | None, remark: str) -> tuple[Message, ...]:
+    def ask(self, candidate: Candidate | None, remark: str, times: int) -> tuple[Message, ...]:
         shown = "nothing" if candidate is None else candidate.program.source
         self.asked.append((shown, remark))
+        self.times.append((shown, times))
         return (Message("user", f"{shown} | {remark}"),)
 
     def read(self, text: str, finish: str, candidate: Candidate | None) -> tuple[Candidate | None, str]:
@@ -128,6 +131,17 @@ def test_what_was_wrong_with_an_answer_goes_into_the_next_prompt_for_the_same_pr
     assert found.solved
     assert task.asked[:2] == [("nothing", ""), ("nothing", "'words' is no number")]
     assert ("0", "'words' is no number") in task.asked
+
+
+def test_a_prompt_knows_how_often_it_was_asked_before() -> None:
+    task = Numbers()
+    found, _ = search(lambda prompt: "2", task, max_calls=12, in_flight=2)
+    found.mend(10)
+    asked = Counter[str]()
+    for shown, times in task.times:
+        assert times == asked[shown] or times == asked[shown] + 1, "two answers of one round are one prompt"
+        asked[shown] = times + 1
+    assert max(asked.values()) > 3
 
 
 def test_the_same_program_again_is_no_new_arm_and_its_writer_is_told() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -61,11 +62,14 @@ class Experience:
         t = self.check.transitions[index]
         return f"{self._sorts[index]} {t.reward:g} {t.done}" if rewards else self._sorts[index]
 
-    def cover(self, indices: Iterable[int], *, rewards: bool = False) -> list[int]:
-        """Steps in the order in which they are worth showing: one of each sort, the rarest first; then more."""
+    def cover(self, indices: Iterable[int], *, rewards: bool = False, times: int = 0) -> list[int]:
+        """Steps in the order in which they are worth showing: one of each sort, the rarest first; then more.
+
+        times: as of `rarest_first`.
+        """
         chosen = list(indices)
         sorts = [self.sort(i, rewards=rewards) for i in chosen]
-        return rarest_first(chosen, sorts)
+        return rarest_first(chosen, sorts, times)
 
 
 def sort_of_change(before: State, after: State) -> str:
@@ -73,16 +77,22 @@ def sort_of_change(before: State, after: State) -> str:
     return _NUMBER.sub("#", changes(before, after))
 
 
-def rarest_first(items: Sequence[int], sorts: Sequence[str]) -> list[int]:
+def rarest_first(items: Sequence[int], sorts: Sequence[str], times: int = 0) -> list[int]:
     """One item of each sort, the rarest sort first; then a second one of each; and so on for some rounds.
 
-    Of one sort the first is before the last, the last before what is between.
+    Of one sort the first is before the last, the last before what is between. times: how often they were shown
+    before; after the first time it is a draw, another one each time, which sorts and which of one sort come first.
     """
     how_many = Counter(sorts)
     by_sort: dict[str, list[int]] = {}
     for item, sort in zip(items, sorts, strict=True):
         by_sort.setdefault(sort, []).append(item)
     order = sorted(by_sort, key=lambda sort: how_many[sort])
+    if times:
+        rng = random.Random(times)
+        rng.shuffle(order)
+        for mine in by_sort.values():
+            rng.shuffle(mine)
     found = []
     for number in range(_ROUNDS):
         for sort in order:

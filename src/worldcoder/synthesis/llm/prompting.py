@@ -47,6 +47,9 @@ class Prompter:
     they fit; a template or a program that is longer than that alone is sent without any.
     hints: something more that is known of the dynamics, in words; empty for nothing. first: the steps that a
     request for a first transition program shows before others.
+
+    times: how often the same was asked before. Other steps are shown each time: what did not help once will not help
+    again, and a server may have kept its answer.
     """
 
     def __init__(self, templates: Templates, tokens: int) -> None:
@@ -55,27 +58,35 @@ class Prompter:
         self.hints = ""
         self.first: Sequence[int] = ()
 
-    def transition(self, seen: Experience, remark: str) -> Messages:
+    def transition(self, seen: Experience, remark: str, times: int = 0) -> Messages:
         """A first transition program."""
         values = {"actions": _actions(seen), "hints": self.hints, "remark": remark}
-        first = self._right(seen, self.first)[:MOST_WRONG]
-        return self._letter("transition", values, seen, first + self._right(seen, range(len(seen.check))))
+        first = self._right(seen, self.first, times=times)[:MOST_WRONG]
+        rest = self._right(seen, range(len(seen.check)), times=times)
+        return self._letter("transition", values, seen, first + rest)
 
     def reward(
-        self, seen: Experience, goal: Goal, others: Sequence[tuple[Goal, Program]], remark: str
+        self,
+        seen: Experience,
+        goal: Goal,
+        others: Sequence[tuple[Goal, Program]],
+        remark: str,
+        times: int = 0,
     ) -> Messages:
         """A first reward program. others: those of other goals, the most similar first."""
         values = {"goal": goal, "actions": _actions(seen), "hints": "", "remark": remark}
         values["unrewarded"] = _unrewarded(seen, goal)
         mine = seen.of_goal(goal)
-        shown = self._right(seen, mine, rewards=True)
+        shown = self._right(seen, mine, rewards=True, times=times)
         if not others:
             return self._letter("reward", values, seen, shown)
         values["others"] = "\n\n".join(f'"{g}":\n\n```python\n{p.source.strip()}\n```' for g, p in others)
         rest = sorted(set(range(len(seen.check))) - set(mine))
-        return self._letter("goal", values, seen, shown + self._right(seen, rest)[:MOST_STEPS])
+        return self._letter("goal", values, seen, shown + self._right(seen, rest, times=times)[:MOST_STEPS])
 
-    def repair(self, seen: Experience, program: Program, wrong: Wrong, remark: str) -> Messages:
+    def repair(
+        self, seen: Experience, program: Program, wrong: Wrong, remark: str, times: int = 0
+    ) -> Messages:
         """A program that is wrong somewhere, with the steps that show it."""
         goal = program.goal
         rewards = goal is not None
@@ -92,8 +103,8 @@ class Prompter:
             "unrewarded": "" if goal is None else _unrewarded(seen, goal),
         }
         not_by = {m.index for m in wrong.missed}
-        shown = self._wrong(seen, wrong, rewards=rewards)
-        shown += self._right(seen, [i for i in steps if i not in not_by], rewards=rewards)
+        shown = self._wrong(seen, wrong, rewards=rewards, times=times)
+        shown += self._right(seen, [i for i in steps if i not in not_by], rewards=rewards, times=times)
         return self._letter("repair", values, seen, shown)
 
     def plan(
@@ -104,6 +115,7 @@ class Prompter:
         found: Plan,
         start: State,
         remark: str,
+        times: int = 0,
     ) -> Messages:
         """A reward program that nothing leads to. programs: transition and reward."""
         fault = found.fault
@@ -116,7 +128,8 @@ class Prompter:
             "hints": "" if fault is None else f"In that search a program failed: {fault.error}",
             "remark": remark,
         }
-        return self._letter("plan", values, seen, self._right(seen, seen.of_goal(goal), rewards=True), start)
+        shown = self._right(seen, seen.of_goal(goal), rewards=True, times=times)
+        return self._letter("plan", values, seen, shown, start)
 
     def simplify(self, seen: Experience, program: Program) -> Messages:
         """A program that is right, to be written shorter."""
@@ -158,20 +171,22 @@ class Prompter:
         more["steps"] = album.text
         return self._messages(template, {**values, **more})
 
-    def _right(self, seen: Experience, indices: Sequence[int], *, rewards: bool = False) -> list[Example]:
+    def _right(
+        self, seen: Experience, indices: Sequence[int], *, rewards: bool = False, times: int
+    ) -> list[Example]:
         """Steps that cover what is different."""
         transitions = seen.check.transitions
-        order = seen.cover(indices, rewards=rewards)
+        order = seen.cover(indices, rewards=rewards, times=times)
         return [Example.of(transitions[i], i, rewards=rewards) for i in order]
 
-    def _wrong(self, seen: Experience, wrong: Wrong, *, rewards: bool) -> list[Example]:
+    def _wrong(self, seen: Experience, wrong: Wrong, *, rewards: bool, times: int) -> list[Example]:
         """Steps that a program gets wrong, different ones first, as many as are worth showing."""
         transitions = seen.check.transitions
         by_index = {m.index: m for m in wrong.missed}
         sorts = [
             f"{m.what} {seen.sort(m.index, rewards=rewards)} {_sort_of_said(seen, m)}" for m in wrong.missed
         ]
-        chosen = rarest_first(list(by_index), sorts)
+        chosen = rarest_first(list(by_index), sorts, times)
         found = [Example.of(transitions[i], i, said=said(seen, by_index[i]), rewards=rewards) for i in chosen]
         for fault in wrong.faults:
             if fault.state is not None and fault.action is not None:

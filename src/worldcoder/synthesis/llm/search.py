@@ -106,8 +106,8 @@ class Candidate:
 class Task(Protocol):
     """What a search is about: how to ask, to read and to judge."""
 
-    def ask(self, candidate: Candidate | None, remark: str) -> tuple[Message, ...]:
-        """The prompt that asks to refine a program; None: to write a first one."""
+    def ask(self, candidate: Candidate | None, remark: str, times: int) -> tuple[Message, ...]:
+        """The prompt that asks to refine a program; None: to write a first one. times: how often that was done."""
         ...
 
     def read(self, text: str, finish: str, candidate: Candidate | None) -> tuple[Candidate | None, str]:
@@ -297,7 +297,7 @@ class Search:
     def _request(self, name: str, n: int) -> Request:
         candidate = self.candidates.get(name)
         remark = self._remark if candidate is None else candidate.remark
-        return self._asking(self._task.ask(candidate, remark), n)
+        return self._asking(self._task.ask(candidate, remark, self.bandit.arms[name].refined), n)
 
     def _asking(self, messages: tuple[Message, ...], n: int) -> Request:
         writing = self._writing

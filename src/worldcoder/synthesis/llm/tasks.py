@@ -35,10 +35,10 @@ class TransitionTask:
         self._faults = faults
         self._origin = origin
 
-    def ask(self, candidate: Candidate | None, remark: str) -> Messages:
+    def ask(self, candidate: Candidate | None, remark: str, times: int) -> Messages:
         if candidate is None:
-            return self._prompter.transition(self._seen, remark)
-        return self._prompter.repair(self._seen, candidate.program, candidate.wrong, remark)
+            return self._prompter.transition(self._seen, remark, times)
+        return self._prompter.repair(self._seen, candidate.program, candidate.wrong, remark, times)
 
     def read(self, text: str, finish: str, candidate: Candidate | None) -> tuple[Candidate | None, str]:
         old = None if candidate is None else candidate.program
@@ -100,13 +100,14 @@ class RewardTask:
         goals = list(others)
         return [(goals[i], others[goals[i]]) for i in nearest(self.goal, goals)[:SIMILAR]]
 
-    def ask(self, candidate: Candidate | None, remark: str) -> Messages:
+    def ask(self, candidate: Candidate | None, remark: str, times: int) -> Messages:
         if candidate is None:
-            return self._prompter.reward(self._seen, self.goal, self.similar, remark)
+            return self._prompter.reward(self._seen, self.goal, self.similar, remark, times)
         used, plan, start = candidate.used, candidate.plan, candidate.start
         if candidate.wrong.missed or candidate.bad or used is None or plan is None or start is None:
-            return self._prompter.repair(self._seen, candidate.program, candidate.wrong, remark)
-        return self._prompter.plan(self._seen, self.goal, (used, candidate.program), plan, start, remark)
+            return self._prompter.repair(self._seen, candidate.program, candidate.wrong, remark, times)
+        programs = used, candidate.program
+        return self._prompter.plan(self._seen, self.goal, programs, plan, start, remark, times)
 
     def read(self, text: str, finish: str, candidate: Candidate | None) -> tuple[Candidate | None, str]:
         old = None if candidate is None else candidate.program
