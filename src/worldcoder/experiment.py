@@ -53,7 +53,7 @@ from worldcoder.runs.journal import Journal, Past
 from worldcoder.runs.log import RunLog
 from worldcoder.runs.phases import Cut, Phases
 from worldcoder.runs.pictures import draw_all
-from worldcoder.runs.reader import RunReader
+from worldcoder.runs.reader import RunReader, recorded_summary
 from worldcoder.runs.reporter import Reporter
 from worldcoder.runs.schema import FORMAT
 
@@ -160,7 +160,8 @@ def resume(
     that is finished is left as it is, and its summary returned. What the language model replied is in the log, and
     is not asked, or paid for, again. unsafe, runner: as for `run`.
 
-    Raises RunError for a directory that holds no run, one that is in use, and where the run comes out
+    Raises UsageError for another max_calls with which what is recorded would not come out as it did: a smaller one, or
+    any where rules write as well. Raises RunError for a directory that holds no run, one that is in use, and where the run comes out
     otherwise than recorded because program or environment changed; NotRecorded where its prompts did.
     """
     with RunReader(directory) as reader:
@@ -168,10 +169,10 @@ def resume(
         stopped, begun_in, form = reader.stopped, reader.meta("folder"), reader.format
         again = reader.meta("again")
         known, named = known_of(reader)
-    experiment = recorded.changed(**limits)
+    experiment = recorded.going_on(**limits)
     folder = RunDirectory(directory)
     if stopped not in UNFINISHED and experiment == recorded and folder.summary.exists():
-        return _known_summary(folder)
+        return recorded_summary(folder)
     if form != FORMAT:
         raise RunError(
             f"{directory} was recorded by an earlier version and can only be read; start a new run"
@@ -231,7 +232,11 @@ def _begin(
     if how.known is not None:
         check_known(how.known, how.named or "the model", experiment.environment, state, actions, how.runner)
     with new_directory(directory, experiment.environment, experiment.seed) as folder:
-        meta: dict[str, Any] = {"config": experiment.to_json(), "version": _version(), "folder": str(Path.cwd())}
+        meta: dict[str, Any] = {
+            "config": experiment.to_json(),
+            "version": _version(),
+            "folder": str(Path.cwd()),
+        }
         if how.again is not None:
             meta["again"] = dict(how.again)
         if how.known is not None:
@@ -315,9 +320,8 @@ def _carry_out(
         about |= {"options": dict(experiment.options), "version": _version(), "sandbox": sandbox}
         about["started_from"] = how.named
         spent = dict if calls is None else calls.spent
-        reporter = Reporter(
-            agent, journal, clock, folder, listener, about, spent, known=known, solve=experiment.solve
-        )
+        more: dict[str, Any] = {"actions": world.actions, "known": known, "solve": experiment.solve}
+        reporter = Reporter(agent, journal, clock, folder, listener, about, spent, **more)
         if how.known is not None:
             agent.inherit(known)
             offer(agent.proposer, known)
@@ -423,15 +427,6 @@ def _end_where_used_up(experiment: Experiment, agent: Agent) -> None:
     which = None if experiment.model is None else used_up(agent.proposer)
     if which is not None:
         raise Ended(which)
-
-
-def _known_summary(folder: RunDirectory) -> Summary:
-    """The summary of a finished run."""
-    values = folder.read_summary()
-    try:
-        return Summary(**values, directory=folder.path)
-    except TypeError as error:
-        raise RunError(f"{folder.summary} is of another version: {error}") from None
 
 
 def _word(status: Status | None) -> str | None:

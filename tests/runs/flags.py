@@ -148,3 +148,42 @@ class Hopeless(Field):
 def make_hopeless() -> Any:
     """No goal can be reached."""
     return Hopeless()
+
+
+class Silent(Field):
+    """The goal is not told."""
+
+    goals = ("",)
+
+    def step(self, action: Action) -> Step:
+        self.at = self.moved(action.name)
+        done = self.at == self.things["Flag"]
+        return Step(self.state(), float(done), done, False)
+
+
+class Foreign(Silent):
+    goals = ("走到旗子",)
+
+
+class Bare(Silent):
+    """The goal is about what is not there."""
+
+    goals = ("walk to the tree",)
+
+    def state(self) -> State:
+        return State([o for o in super().state().objects if o.kind != "Tree"])
+
+
+def make_silent() -> Any:
+    """An empty goal."""
+    return Silent()
+
+
+def make_foreign() -> Any:
+    """A goal in another language."""
+    return Foreign()
+
+
+def make_bare() -> Any:
+    """A goal about what is not there."""
+    return Bare()

@@ -27,6 +27,7 @@ from worldcoder.runs.events import (
     StageOver,
     Summary,
     Thinking,
+    Unclear,
 )
 from worldcoder.world.drawing import cells_of, draw
 from worldcoder.world.values import State
@@ -94,6 +95,8 @@ class Lines:
             case Solved(progress=p):
                 self._solved = True
                 self._write(f"{_at(p)}  solved, in episode {p.episodes}")
+            case Unclear(text=text):
+                self._write(f"  goal        {text}")
             case Caution(text=text):
                 self._write(f"  caution     {text}")
 
@@ -140,6 +143,8 @@ class Screen:
                 self._state, self._progress = event.transition.next_state, event.progress
             case Solved(progress=p):
                 self._solved = p.actions
+            case Unclear(text=text):
+                self._cautions.append(text)
             case Caution(text=text):
                 self._cautions.append(text)
 

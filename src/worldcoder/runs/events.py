@@ -55,6 +55,14 @@ class EpisodeBegan:
 
 
 @dataclass(frozen=True)
+class Unclear:
+    """What a goal does not say, or says of what is not here, in words; told once for each goal."""
+
+    goal: Goal
+    text: str
+
+
+@dataclass(frozen=True)
 class Thinking:
     """What takes time now: `acting`, `synthesis`, `waiting` (for a language model), `planning`, `exploring`, or
     `checking` at the end."""
@@ -158,7 +166,7 @@ class Summary:
     program_lines: lines of code of the model's programs; transition_lines: of its transition program.
     model: its folder, or None. stopped: why the run ended, None while it goes on.
     goals: by goal, how many episodes there were, how many ended with a positive reward, the actions under it, those
-    until the first such end (None without one), and wrong guesses.
+    until the first such end (None without one), wrong guesses, and what is unclear of it, in words or None.
     surprised: at which actions the model in hand did not say what would happen.
     started_from: the model that the run began with, None for none. earlier: recorded transitions that came with it;
     φ1 and `unexplained` are of these as well. regressions: how many of them that model reproduced and the final one
@@ -196,7 +204,7 @@ class Summary:
     language_model: str | None = None
     tokens_in: int | None = 0
     tokens_out: int | None = 0
-    goals: Mapping[Goal, Mapping[str, int | None]] = field(default_factory=dict)
+    goals: Mapping[Goal, Mapping[str, Any]] = field(default_factory=dict)
     surprised: Sequence[int] = ()
     started_from: str | None = None
     earlier: int = 0
@@ -246,6 +254,7 @@ Event = (
     | Failed
     | Solved
     | Caution
+    | Unclear
     | StageBegan
     | StageOver
 )

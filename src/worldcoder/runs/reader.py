@@ -14,6 +14,8 @@ from worldcoder.llm.values import Reply, Request
 from worldcoder.planning import Plan, Status
 from worldcoder.programs import Fault, Program
 from worldcoder.programs.program import Kind
+from worldcoder.runs.directory import RunDirectory
+from worldcoder.runs.events import Summary
 from worldcoder.runs.schema import LOG, READABLE, connect, reporting
 from worldcoder.world.values import Action, Goal, State, Transition
 
@@ -245,3 +247,12 @@ class RunReader:
 def is_run(directory: str | Path) -> bool:
     """Whether a directory holds the log of a run."""
     return (Path(directory) / LOG).is_file()
+
+
+def recorded_summary(folder: RunDirectory) -> Summary:
+    """The summary of a finished run. Raises RunError for one that cannot be read."""
+    values = folder.read_summary()
+    try:
+        return Summary(**values, directory=folder.path)
+    except TypeError as error:
+        raise RunError(f"{folder.summary} is of another version: {error}") from None

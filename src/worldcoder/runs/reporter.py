@@ -27,10 +27,12 @@ from worldcoder.runs.events import (
     Refuted,
     Solved,
     Summary,
+    Unclear,
 )
+from worldcoder.runs.goals import unclear
 from worldcoder.runs.journal import Journal, Outcome
 from worldcoder.runs.reader import RecordedEpisode
-from worldcoder.world.values import Goal, State, Transition
+from worldcoder.world.values import Action, Goal, State, Transition
 
 REFRESH_SECONDS = 2.0
 
@@ -40,7 +42,8 @@ class Reporter:
 
     about: what was settled before the run and stands in the summary: environment, options, seed, ...
     spent: what stands there of the language model, as it is now; nothing without one.
-    known: what the agent began with. solve: how many episodes have to end with a reward.
+    actions: which there are in a state. known: what the agent began with. solve: how many episodes have to end with
+    a reward.
     transitions, starts: all that were met, those of before included. solved_at: actions taken when so many episodes
     had ended with a reward.
     """
@@ -55,9 +58,11 @@ class Reporter:
         about: Mapping[str, Any],
         spent: Callable[[], Mapping[str, Any]] = dict,
         *,
+        actions: Callable[[State], Sequence[Action]],
         known: Knowledge | None = None,
         solve: int = 1,
     ) -> None:
+        self._actions = actions
         self._known = known or Knowledge()
         self.transitions: list[Transition] = self._known.transitions
         self.starts = dict.fromkeys((e.start, e.goal) for e in self._known.episodes)
@@ -76,6 +81,7 @@ class Reporter:
         self._episodes: list[tuple[Goal, State, list[Transition]]] = []
         self._surprised: list[int] = []
         self._goals: dict[Goal, dict[str, int | None]] = {}
+        self._unclear: dict[Goal, str | None] = {}
         self._guess: str | None = None
         self._failures = 0
         self._decision: Decision | None = None
@@ -86,6 +92,15 @@ class Reporter:
 
     def began(self, episode: RecordedEpisode) -> None:
         """An episode began."""
+        goal = episode.goal
+        if goal not in self._unclear:
+            actions = self._actions(episode.start)
+            met = [state for state, _ in self.starts]
+            said = self._unclear[goal] = unclear(goal, episode.start, actions, met, self.transitions)
+            if said is not None:
+                self._journal.noted("unclear", said)
+                if not self._journal.replaying:
+                    self._listener(Unclear(goal, said))
         self.starts.setdefault((episode.start, episode.goal))
         self._episodes.append((episode.goal, episode.start, []))
         self._tally(episode.goal, "episodes")
@@ -228,7 +243,7 @@ class Reporter:
             model=None if model is None else str(self._folder.model),
             seconds=self._clock.seconds(),
             error=error,
-            goals={goal: dict(counts) for goal, counts in self._goals.items()},
+            goals={g: {**counts, "unclear": self._unclear.get(g)} for g, counts in self._goals.items()},
             surprised=tuple(self._surprised),
             earlier=self._earlier,
             regressions=self._agent.learner.regressions,
