@@ -138,6 +138,53 @@ def test_killed_at_any_reply_and_resumed_it_pays_for_each_once(
     assert results(killed) == results(whole)
 
 
+@pytest.mark.parametrize("limits", [(3, 6), (1, 2, 5), (4, 5, 9)])
+def test_with_more_calls_it_goes_on_where_it_ended_and_pays_for_none_twice(
+    tmp_path: Path, runner: Runner, limits: tuple[int, ...]
+) -> None:
+    """Two are in flight, so that the last round before a limit may be half a round."""
+    talk = "I would have to think about that."
+    with ScriptedServer([talk]) as server:
+        run(at(server, max_calls=limits[0]), tmp_path / "run", pictures=False, runner=runner)
+        for limit in limits:
+            again = resume(tmp_path / "run", max_calls=limit, pictures=False, runner=runner)
+            assert (texts(server.asked), again.model_calls, again.stopped) == (limit, limit, "calls")
+        with pytest.raises(UsageError, match=rf"was begun with {limits[-1]}, got 2; it can only be raised"):
+            resume(tmp_path / "run", max_calls=2, pictures=False, runner=runner)
+        assert texts(server.asked) == limits[-1]
+    rerun(tmp_path / "run", tmp_path / "again", pictures=False, runner=runner)
+    assert results(tmp_path / "again") == results(tmp_path / "run")
+
+
+def test_a_run_that_solved_its_problems_goes_on_with_more_calls_as_well(
+    tmp_path: Path, runner: Runner
+) -> None:
+    with ScriptedServer(writer(1)) as server:
+        first = run(at(server, max_calls=40), tmp_path / "run", pictures=False, runner=runner)
+        assert first.stopped == "actions" and first.model_calls is not None
+        before = list(server.asked)
+        resume(tmp_path / "run", max_calls=60, max_actions=20, pictures=False, runner=runner)
+        assert server.asked[: len(before)] == before
+        longer = server.asked[:]
+    with ScriptedServer(writer(1)) as server:
+        run(at(server, max_calls=40, max_actions=20), tmp_path / "whole", pictures=False, runner=runner)
+        assert [one.body for one in server.asked] == [one.body for one in longer]
+
+
+def test_in_a_hybrid_the_limit_of_calls_stays_what_it_was(tmp_path: Path, runner: Runner) -> None:
+    with ScriptedServer(["I would have to think about that."]) as server:
+        hybrid = Experiment("sokoban", options={"size": 6}, max_actions=11, model=MODEL)
+        run(at(server, hybrid, max_calls=2), tmp_path / "run", pictures=False, runner=runner)
+        asked = len(server.asked)
+        for limit in (1, 3):
+            with pytest.raises(
+                UsageError, match=f"max_calls: the run was begun with 2, got {limit}; with hybrid"
+            ):
+                resume(tmp_path / "run", max_calls=limit, max_actions=13, pictures=False, runner=runner)
+        assert len(server.asked) == asked
+        assert resume(tmp_path / "run", max_calls=2, max_actions=13, runner=runner).real_actions == 13
+
+
 def test_what_the_log_does_not_have_in_its_middle_is_not_asked(tmp_path: Path, runner: Runner) -> None:
     with ScriptedServer(writer(1)) as server:
         run(at(server), tmp_path / "run", pictures=False, runner=runner)

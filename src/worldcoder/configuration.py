@@ -84,6 +84,25 @@ class Experiment:
         """The seed of an episode, counted from 0."""
         return self.seed + (episode if self.levels == "next" else 0)
 
+    def going_on(self, **limits: Any) -> Experiment:
+        """With other limits from where a run of it stopped, so that what is recorded comes out as it did.
+
+        Raises UsageError for a number of calls with which it would not.
+        """
+        changed = self.changed(**limits)
+        before, now = self.model, changed.model
+        if before is None or now is None or before.max_calls == now.max_calls:
+            return changed
+        begun = f"max_calls: the run was begun with {before.max_calls}, got {now.max_calls}"
+        if self.synthesizer != "llm":
+            raise UsageError(
+                f"{begun}; with {self.synthesizer} it cannot be changed, as the run went on where a problem was "
+                f"given up: resume without it, or start a new run"
+            )
+        if now.max_calls < before.max_calls:
+            raise UsageError(f"{begun}; it can only be raised: resume without it, or start a new run")
+        return replace(changed, model=replace(now, stages=(*before.stages, before.max_calls)))
+
     def to_json(self) -> dict[str, Any]:
         """Plain values; undone by `from_json`."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}

@@ -36,6 +36,7 @@ class ModelConfig:
     search: what chooses the program to refine: "rex", "breadth-first", "greedy" or "best-of-n"; c: the C of REx.
     temperature: None leaves it to the server. in_flight: programs asked for at once.
     prompt_tokens, reply_tokens: the most that a prompt and an answer may have.
+    stages: what max_calls was before a run went on with more; what is asked for at once ends there, as it did then.
 
     All of it is recorded; a key is never part of it: keys come from the environment.
     Raises UsageError for values that do not fit.
@@ -53,8 +54,10 @@ class ModelConfig:
     in_flight: int = 2
     prompt_tokens: int = 8_000
     reply_tokens: int = 4_096
+    stages: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "stages", tuple(self.stages))
         if self.base_url is not None:
             _check_address(self.base_url)
         for name, least in (("max_calls", 1), ("in_flight", 1), ("prompt_tokens", 1), ("reply_tokens", 1)):
@@ -89,6 +92,7 @@ class ModelConfig:
             reply_tokens=self.reply_tokens,
             temperature=self.temperature,
             bandit=partial(rex, c=self.c) if self.search == "rex" else bandit,
+            stages=self.stages,
         )
 
 

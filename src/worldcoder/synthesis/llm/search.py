@@ -55,6 +55,7 @@ class Writing:
     prompt_tokens: of a prompt, estimated from above. reply_tokens: the most that one answer may have.
     temperature: None leaves it to the server. options: further fields of a request.
     bandit: what chooses which program is refined. plan_nodes: of a search for a plan (φ2).
+    stages: smaller limits, in turn, that rounds end at as they would if there were no larger one.
     """
 
     max_calls: int = 50
@@ -65,6 +66,7 @@ class Writing:
     options: Mapping[str, Any] = field(default_factory=dict)
     bandit: Callable[[random.Random], Bandit] | None = None
     plan_nodes: int = 20_000
+    stages: tuple[int, ...] = ()
 
 
 @dataclass
@@ -202,8 +204,10 @@ class Search:
                 continue
             if self.exhausted:
                 break
-            size = self._writing.in_flight if first is None or self.spent_on_problem else first
-            self._round(min(size, self._writing.max_calls - self.spent_on_problem))
+            writing, spent = self._writing, self.spent_on_problem
+            size = writing.in_flight if first is None or spent else first
+            limit = next(limit for limit in (*writing.stages, writing.max_calls) if limit > spent)
+            self._round(min(size, limit - spent))
         self._was_solved = self.solved
         if self.exhausted and not self._given_up_at:
             self._given_up_at = data
