@@ -161,8 +161,9 @@ def resume(
     is not asked, or paid for, again. unsafe, runner: as for `run`.
 
     Raises UsageError for another max_calls with which what is recorded would not come out as it did: a smaller one, or
-    any where rules write as well. Raises RunError for a directory that holds no run, one that is in use, and where the run comes out
-    otherwise than recorded because program or environment changed; NotRecorded where its prompts did.
+    any where rules write as well. Raises RunError for a directory that holds no run, one that is in use, and where
+    the run comes out otherwise than recorded because program or environment changed; NotRecorded where its prompts
+    did.
     """
     with RunReader(directory) as reader:
         recorded = Experiment.from_json(reader.config)
