@@ -4,6 +4,7 @@ sh        command lines to install: checked against pyproject.toml, not run
 console   `$ command` and what it prints: run; each line shown must begin as one that is printed
 python    run, all of a page together; with a file's name in its first comment it is that file
 xsb       a level file
+toml      a curriculum; with a file's name in its first comment, as of Python
 text      something to look at
 """
 
@@ -39,7 +40,7 @@ def test_the_blocks_of_a_page(page: Path, tmp_path: Path) -> None:
     program = ""  # the Python blocks of a page are one program, which runs at the end
     for language, text in blocks(page):
         match language:
-            case "python" | "xsb" if name := re.match(r"[#;] (\S+\.\w+)\n", text):
+            case "python" | "xsb" | "toml" if name := re.match(r"[#;] (\S+\.\w+)\n", text):
                 (tmp_path / name[1]).parent.mkdir(parents=True, exist_ok=True)
                 (tmp_path / name[1]).write_text(text, encoding="utf-8")
             case "python":

@@ -33,7 +33,7 @@ ELSEWHERE = [
         ("  ", "the goal is empty"),
         ("拿起红色的箱子", "no word of the goal"),
         ("ota laatikko", "no word of the goal"),
-        ("win", "is the name of anything here (Robot, SmallBox)"),
+        ("win", 'goal "win" names anything here'),
         ("light the lamp", "speaks of Lamp, and there is none here"),
         ("take the small green box", "speaks of SmallBox and of green, and there is no such SmallBox here"),
         ("small boxes with an open lid", None),
