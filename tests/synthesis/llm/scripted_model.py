@@ -10,6 +10,11 @@ from worldcoder.errors import LLMError
 from worldcoder.llm.values import Reply, Request
 
 
+def without_steps(prompt: str) -> str:
+    """A prompt in which no step is shown."""
+    return re.sub(r"^Step \d+, .*\n(?:.+\n)*", "", prompt, flags=re.MULTILINE)
+
+
 class Scripted:
     """Asks a function. Answers come in any order, as they do from a server.
 
@@ -48,7 +53,7 @@ class Scripted:
                 continue
             prompt = request.messages[-1].content
             if self._blank:
-                prompt = re.sub(r"^Step \d+, .*\n(?:.+\n)*", "", prompt, flags=re.MULTILINE)
+                prompt = without_steps(prompt)
             texts = tuple(self._write(prompt) for _ in range(request.n))
             answers.append((number, Reply(texts, ("stop",) * request.n)))
         self._rng.shuffle(answers)

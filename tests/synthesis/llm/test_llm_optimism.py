@@ -12,7 +12,7 @@ from worldcoder.agent import Agent
 from worldcoder.envs import Start, Step
 from worldcoder.errors import BudgetReached
 from worldcoder.programs import Runner
-from worldcoder.synthesis.llm.search import Writing
+from worldcoder.synthesis.llm.search import PATIENCE, Writing
 from worldcoder.synthesis.llm.synthesizer import STILL, LanguageModelSynthesizer
 from worldcoder.world import Action, Obj, State, Transition
 
@@ -112,6 +112,10 @@ def prompts(asker: Scripted, beginning: str) -> list[str]:
     return [text for r in asker.requests if (text := r.messages[-1].content).startswith(beginning)]
 
 
+def rewards_asked(asker: Scripted) -> int:
+    return len(prompts(asker, "The goal is")) + len(prompts(asker, "Write the reward"))
+
+
 def test_a_reward_that_cannot_be_reached_is_mended_towards_a_plan(runner: Runner) -> None:
     def write(prompt: str) -> str:
         if prompt.startswith(("Write the transition", "This transition")):
@@ -147,6 +151,34 @@ def test_a_transition_program_that_forbids_too_much_is_mended_towards_a_plan(run
     assert (
         proposer.transitions.best is not None and "not hatch.open" in proposer.transitions.best.program.source
     )
+
+
+def test_where_only_a_way_lacks_the_world_is_looked_at_before_more_is_asked_for(runner: Runner) -> None:
+    """A hatch that nobody has turned to yet: what no answer brings about is seen by trying."""
+
+    def write(prompt: str) -> str:
+        if prompt.startswith("The goal is"):
+            return "I have no idea."
+        if "transition program" in prompt.split("\n")[0]:
+            return block(RIGHT if "Your program says" in prompt else STRICT)
+        return block(reward(AT_FLAG))
+
+    for seed in range(20):
+        agent, proposer, asker = act(write, runner, seed=seed, most=10)
+        if not any(t.next_state.one("Hatch").open for t in agent.learner.check.transitions):
+            break  # nobody opened it in the first ten steps
+    assert rewards_asked(asker) == 1 + PATIENCE
+    agent, proposer, asker = act(write, runner, seed=seed, max_calls=40)
+    assert agent.counts.successes == 1 and not proposer.exhausted
+    assert rewards_asked(asker) in (1 + PATIENCE, 1 + 2 * PATIENCE)
+
+    idle = Hall()
+    idle.actions = lambda state: [Action("west"), Action("east")]  # type: ignore[method-assign]
+    for data, portions in ((14, 1), (15, 2), (22, 2), (23, 3)):
+        agent, proposer, asker = act(write, runner, world=idle, seed=seed, most=data, max_calls=40)
+        assert rewards_asked(asker) == 1 + portions * PATIENCE
+    agent, proposer, asker = act(write, runner, world=idle, seed=seed, most=40, max_calls=35)
+    assert rewards_asked(asker) == 35 and proposer.exhausted
 
 
 def test_a_guess_that_comes_true_without_a_reward_is_a_counterexample(runner: Runner) -> None:

@@ -30,6 +30,9 @@ KEPT = 24
 """Programs, the better ones, that are judged anew when there are more data, and kept for the next problem."""
 IMPROVED = 6
 """Programs, the better ones, that are tried to be improved without asking."""
+PATIENCE = 10
+"""Texts that are asked for where all that a program lacks is a way to what it rewards (φ2), before the world is looked
+at again: what nobody has tried yet is seen more cheaply than guessed."""
 MORE = 1.5
 """How many times the data there have to be, before a problem that was given up is taken up again."""
 
@@ -138,6 +141,10 @@ class Search:
         self._known: set[str] = set()
         self._was_solved = False
         self._given_up_at = 0
+        self._for_a_way = 0  # texts that were asked for since only a way lacks, and
+        self._waits_since: tuple[int, str | None] | None = (
+            None  # with how many data, and with which transitions
+        )
         self.candidates: dict[str, Candidate] = {}
         self.best: Candidate | None = None
         self.out: Limited | None = None
@@ -192,7 +199,9 @@ class Search:
         """Bring the programs up to the data, of which there are so many; ask only if none is right.
 
         A problem that was solved before is a new one when more data come. One that was given up is taken up
-        again when there are half as many data more. first: how many requests there are in the first round.
+        again when there are half as many data more. So is one in which only a way lacks and `PATIENCE` is at its end,
+        or when it is another transition program that leads nowhere.
+        first: how many requests there are in the first round.
         Raises LLMError where there is no point in asking on.
         """
         self.refresh()
@@ -202,7 +211,7 @@ class Search:
         while not self.solved:
             if self._improve(data):
                 continue
-            if self.exhausted:
+            if self.exhausted or self._waits(data):
                 break
             writing, spent = self._writing, self.spent_on_problem
             size = writing.in_flight if first is None or spent else first
@@ -249,6 +258,25 @@ class Search:
             if self.best is not best:
                 return True
         return False
+
+    def _waits(self, data: int) -> bool:
+        """Whether the world is to be looked at before more is asked for."""
+        if not self._lacks_a_way or self.best is None:
+            self._for_a_way, self._waits_since = 0, None
+        elif self._for_a_way >= PATIENCE:
+            used = None if self.best.used is None else self.best.used.id
+            since, leading_nowhere = self._waits_since or (data, used)
+            self._waits_since = since, leading_nowhere
+            if data < MORE * since and used == leading_nowhere:
+                return True
+            self._for_a_way, self._waits_since = 0, None
+        return False
+
+    @property
+    def _lacks_a_way(self) -> bool:
+        """Whether the best program agrees with the data, and is not solved all the same."""
+        best = self.best
+        return best is not None and not (best.solved or best.bad or best.wrong.missed)
 
     def _new_bandit(self) -> Bandit:
         make = self._writing.bandit or rex
@@ -317,6 +345,8 @@ class Search:
     def _count(self, n: int) -> None:
         self.calls += n
         self.spent_on_problem += n
+        if self._lacks_a_way:
+            self._for_a_way += n
 
     def _withdraw(self, name: str, n: int) -> None:
         for _ in range(n):
