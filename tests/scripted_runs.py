@@ -16,6 +16,7 @@ for folder in ("llm", "synthesis/llm"):
     if str(HERE / folder) not in sys.path:
         sys.path.append(str(HERE / folder))
 
+from scripted_model import without_steps  # noqa: E402
 from scripted_server import Asked, Behaviour, Script, ScriptedServer, say  # noqa: E402
 from sokoban_writer import SokobanWriter  # noqa: E402
 
@@ -36,15 +37,19 @@ TABLES = {
 }
 
 
-def writer(seed: int, *before: Behaviour) -> Callable[[Asked], Behaviour]:
-    """A script: after these behaviours somebody who writes programs for Sokoban, with mistakes."""
+def writer(seed: int, *before: Behaviour, blind: bool = False) -> Callable[[Asked], Behaviour]:
+    """A script: after these behaviours somebody who writes programs for Sokoban, with mistakes.
+
+    blind: whether the steps in prompts are kept from them.
+    """
     write, lock, first = SokobanWriter(seed), threading.Lock(), list(before)
 
     def script(asked: Asked) -> Behaviour:
         with lock:
             if first:
                 return first.pop(0)
-            return say(*(write(asked.prompt) for _ in range(asked.n)))
+            prompt = without_steps(asked.prompt) if blind else asked.prompt
+            return say(*(write(prompt) for _ in range(asked.n)))
 
     return script
 
