@@ -228,14 +228,14 @@ def test_the_clock_runs_out_in_a_request(here: Path) -> None:
     with ScriptedServer([hang()]) as server:
         command = learn_with(server, *SOKOBAN, "--synthesizer", "llm", "--out", "run", "--max-seconds", 3)
         began = time.monotonic()
-        assert main([*command, "--min-data", "1", "-q"]) == 0
+        assert main([*command, "--min-data", "1", "--max-calls", "2", "-q"]) == 0
         assert time.monotonic() - began < 15 and server.asked
     summary = summary_of(here / "run")
     assert (summary["stopped"], summary["model_calls"], summary["real_actions"]) == ("seconds", 0, 1)
     assert main(["learn", "--replay", "run", "--out", "again", "-q", *QUICK[:2]]) == 0
     assert results(here / "again") == results(here / "run")
     with ScriptedServer(writer(SEED)) as other:
-        more = ("--max-seconds", "100", "--max-calls", "2", "--base-url", other.url)
+        more = ("--max-seconds", "100", "--base-url", other.url)
         assert main(["learn", "--resume", "run", *more, "-q", *QUICK[:2]]) == 0
         assert texts(other.asked) == 2 and summary_of(here / "run")["model_calls"] == 2
 
@@ -276,6 +276,19 @@ def test_calls_of_a_problem_end_a_run_in_order_and_more_go_on(
         assert texts(server.asked) == 6 and summary_of(here / "run")["model_calls"] == 6
     assert main(["learn", "--replay", "run", "--out", "again", "-q", *QUICK[:2]]) == 0
     assert results(here / "again") == results(here / "run")
+
+
+def test_a_limit_of_calls_that_does_not_fit_what_is_recorded_is_refused_in_one_line(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedServer([TALK]) as server:
+        command = learn_with(server, *SOKOBAN, "--synthesizer", "llm", "--out", "run", "--max-calls", 4)
+        assert main([*command, "-q"]) == 0
+        capsys.readouterr()
+        assert main(["learn", "--resume", "run", "--max-calls", "3", "-q"]) == 2
+        error = capsys.readouterr().err
+        assert error.count("\n") == 1 and "begun with 4, got 3" in error and "start a new run" in error
+        assert texts(server.asked) == 4 and summary_of(here / "run")["stopped"] == "calls"
 
 
 @pytest.mark.parametrize(("limit", "amount", "what"), [("tokens", "18000", "tokens"), ("usd", "0.18", "usd")])

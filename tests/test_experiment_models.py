@@ -173,7 +173,7 @@ def test_a_run_that_solved_its_problems_goes_on_with_more_calls_as_well(
 
 def test_in_a_hybrid_the_limit_of_calls_stays_what_it_was(tmp_path: Path, runner: Runner) -> None:
     with ScriptedServer(["I would have to think about that."]) as server:
-        hybrid = Experiment("sokoban", options={"size": 6}, max_actions=11, model=MODEL)
+        hybrid = Experiment(ROOM, max_actions=11, model=MODEL)
         run(at(server, hybrid, max_calls=2), tmp_path / "run", pictures=False, runner=runner)
         asked = len(server.asked)
         for limit in (1, 3):
