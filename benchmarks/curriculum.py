@@ -5,7 +5,8 @@
 For each seed the curriculum is learned three times: with transfer (each environment begins with the model and the
 data of those before), from scratch (each environment alone), and with --no-phi2 a third time with transfer, but
 without inventing rewards before one was seen. Printed are the real actions until the first success, the share that
-transfer needs, what was lost of earlier worlds in recorded data (regressions), and how exact the last model is in
+transfer needs, next to it how many actions are needed by somebody who knows everything (the last model's plan from
+the first start), what was lost of earlier worlds in recorded data (regressions), and how exact the last model is in
 each of the worlds, in stratified tests on levels that were not seen. "-": not solved within --max-actions.
 """
 
@@ -24,7 +25,8 @@ from worldcoder.comparison import compare
 from worldcoder.curriculum import CourseSummary, Curriculum, learn_curriculum, read
 from worldcoder.envs import make
 from worldcoder.experiment import Experiment, run
-from worldcoder.programs import Runner, load_model
+from worldcoder.planning import Budget
+from worldcoder.programs import Runner, load_knowledge, load_model
 
 UNSEEN = range(1000, 1010)
 NEVER = float("inf")
@@ -49,13 +51,14 @@ def main() -> None:
         ),
     )
     seeds = range(given.first_seed, given.first_seed + given.seeds)
-    rows: dict[str, list[Row]] = {"transfer": [], "scratch": [], "no φ2": []}
+    rows: dict[str, list[Row]] = {"transfer": [], "plan": [], "scratch": [], "no φ2": []}
     exact: list[Row] = []
     with tempfile.TemporaryDirectory() as folder, Runner() as runner:
         for seed in seeds:
             base = Experiment(plan.stages[0].environment, seed=seed)
             summary = course(plan, base, Path(folder) / f"{seed}", runner)
             rows["transfer"].append(told(f"seed {seed}, transfer", summary))
+            rows["plan"].append(plans(plan, Path(folder) / f"{seed}", runner))
             if given.tests:
                 exact.append(exactness(plan, Path(folder) / f"{seed}", given.tests, runner))
             if not given.no_scratch:
@@ -95,6 +98,20 @@ def scratch(plan: Curriculum, base: Experiment, folder: Path, runner: Runner) ->
     return row
 
 
+def plans(plan: Curriculum, folder: Path, runner: Runner) -> Row:
+    """How long the last model's plans are, from the first start of each world."""
+    known, row = load_knowledge(folder), []
+    assert known.model is not None
+    for stage in plan.stages:
+        first = next(e for e in known.episodes if e.world == stage.environment)
+        actions = make(stage.environment, **stage.options).actions(first.start)
+        found = known.model.simulation(first.start, first.goal, actions, runner=runner).plan(
+            budget=Budget(nodes=300_000)
+        )
+        row.append(float(len(found.actions)) if found.found else NEVER)
+    return row
+
+
 def exactness(plan: Curriculum, folder: Path, tests: int, runner: Runner) -> Row:
     """How exact the last model is in each world."""
     model, row = load_model(folder), []
@@ -111,7 +128,8 @@ def exactness(plan: Curriculum, folder: Path, tests: int, runner: Runner) -> Row
 def table(plan: Curriculum, rows: dict[str, list[Row]], exact: Sequence[Row]) -> None:
     """Medians over the seeds."""
     print(
-        f"\n{'world':32} {'transfer':>9} {'scratch':>9} {'share':>7} {'no φ2':>7}   exact at the end: median, worst"
+        f"\n{'world':32} {'transfer':>9} {'scratch':>9} {'share':>6} {'plan':>6} {'no φ2':>6}"
+        "   exact at the end: median, worst"
     )
     for number, stage in enumerate(plan.stages):
         medians = {
@@ -124,10 +142,11 @@ def table(plan: Curriculum, rows: dict[str, list[Row]], exact: Sequence[Row]) ->
             share = f"{transfer / alone:.2f}"
         how = [row[number] for row in exact]
         said = f"{statistics.median(how):.1f} %, {min(how):.1f} %" if how else ""
-        cells = [
-            "" if medians[n] is None else shown(medians[n] or 0.0) for n in ("transfer", "scratch", "no φ2")
-        ]
-        print(f"{stage.environment:32} {cells[0]:>9} {cells[1]:>9} {share:>7} {cells[2]:>7}   {said}")
+        cell = {name: "" if median is None else shown(median) for name, median in medians.items()}
+        print(
+            f"{stage.environment:32} {cell['transfer']:>9} {cell['scratch']:>9} {share:>6} {cell['plan']:>6} "
+            f"{cell['no φ2']:>6}   {said}"
+        )
 
 
 def shown(actions: float) -> str:
