@@ -187,6 +187,16 @@ def test_bad_models_are_refused_in_one_line(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("command", ["play", "compare"])
+def test_a_model_of_another_world_is_not_used(
+    learned: tuple[Path, Summary], capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    assert main([command, str(learned[0]), f"{FLAGS}:make_turtle", "--seeds", "1"]) == 1
+    out, errors = capsys.readouterr()
+    assert not out and len(errors.splitlines()) == 1
+    assert "is of another world" in errors and "use a model that was learned in one of its kind" in errors
+
+
 def test_several_goals_in_one_run(tmp_path: Path) -> None:
     """Each has its reward program, and a plan is looked for from every start under its goal."""
     many = Experiment(f"{FLAGS}:make_many", levels="next", solve=6, polish=0, max_actions=400)

@@ -47,6 +47,16 @@ def test_models_are_found_and_listed(models: Path, capsys: pytest.CaptureFixture
     assert "is no folder" in capsys.readouterr().err
 
 
+def test_without_a_command_the_runs_here_are_listed(
+    models: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["models"]) == 1 and "runs is no folder" in capsys.readouterr().err
+    (tmp_path / "runs").symlink_to(models)
+    assert main(["models"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 5
+
+
 def test_one_that_cannot_be_read_hides_no_other(
     models: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -132,8 +142,11 @@ def test_what_does_not_belong_together_is_not_merged(
         Experiment(f"{FLAGS}:make_turtle", max_actions=15), tmp_path / "turtle", pictures=False, runner=runner
     )
     assert other.model is not None
+    turtle = load_knowledge(tmp_path / "turtle")
     with pytest.raises(ModelFormatError, match="are of different worlds: of the second its actions are"):
-        merge({"plain": plain, "turtle": load_knowledge(tmp_path / "turtle")}, runner)
+        merge({"plain": plain, "turtle": turtle}, runner)
+    with pytest.raises(ModelFormatError, match="are of different worlds: of the second its actions are"):
+        compare_models(plain, turtle, runner)
     one, taken = str(models / "one"), str(models / "two")
     assert main(["models", "merge", one, "--out", str(tmp_path / "out")]) == 2
     assert main(["models", "merge", one, taken, "--out", taken]) == 2

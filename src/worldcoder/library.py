@@ -69,8 +69,15 @@ class Agreement:
 
 
 def compare_models(first: Knowledge, second: Knowledge, runner: Runner) -> Agreement:
-    """Hold two models against the data of both. A reward program is held against data of its own goal only."""
+    """Hold two models against the data of both. A reward program is held against data of its own goal only.
+
+    Raises ModelFormatError for models of different worlds.
+    """
     assert first.model is not None and second.model is not None
+    if second.episodes:
+        different = first.foreign(second.episodes[0].start, second.actions)
+        if different is not None:
+            raise ModelFormatError(f"the models are of different worlds: of the second {different}")
     episodes = dict.fromkeys((*first.episodes, *second.episodes))
     check = Check(t for episode in episodes for t in episode.transitions)
     wrong = [

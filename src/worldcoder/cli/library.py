@@ -13,7 +13,7 @@ from worldcoder.cli.options import DebugOption, JsonOption, UnsafeOption, warn, 
 models_app = typer.Typer(
     name="models",
     help="List, show, compare and merge saved models.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -21,6 +21,13 @@ models_app = typer.Typer(
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="A saved model's folder, or the directory of a run.")
 ]
+
+
+@models_app.callback()
+def without_command(context: typer.Context) -> None:
+    """List, show, compare and merge saved models. Without a command, list those of `runs`."""
+    if context.invoked_subcommand is None:
+        list_command()
 
 
 @models_app.command("list")

@@ -16,7 +16,8 @@ from worldcoder.cli.words import count, duration, number, share
 from worldcoder.envs import Environment, make
 from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.planning import Budget
-from worldcoder.programs.saving import load_model
+from worldcoder.programs import WorldModel, load_knowledge
+from worldcoder.runs.handing_on import check_world
 from worldcoder.world.drawing import draw
 
 Write = Callable[[str], None]
@@ -43,12 +44,12 @@ def play(
 
     watch: None watches where there is a terminal.
     """
-    model = load_model(path)
     budget = Budget(nodes=nodes, seconds=seconds)
     on_terminal = sys.stdout.isatty()
     watch = on_terminal if watch is None else watch
     with running(unsafe=unsafe, warn=warn) as runner:  # it gets ready while the world is made
         world = GuardedWorld(make(environment, **options), environment)
+        model = _fitting(path, environment, world, seeds[0])
         with _watching(world, on_terminal=on_terminal) if watch and not quiet else nullcontext() as on_step:
             result = playing.play(
                 model, world, seeds, budget=budget, max_steps=max_steps, on_step=on_step, runner=runner
@@ -68,6 +69,17 @@ def play(
     for line in unlocked(sandbox):
         write(line)
     return result, sandbox
+
+
+def _fitting(path: Path, environment: str, world: Environment, seed: int) -> WorldModel:
+    """A saved model. Raises ModelFormatError where its data show that it is of another world."""
+    known = load_knowledge(path)
+    if known.episodes:
+        state = world.reset(seed).state
+        advice = "use a model that was learned in one of its kind"
+        check_world(known, str(path), environment, state, world.actions(state), advice)
+    assert known.model is not None
+    return known.model
 
 
 @contextmanager
@@ -111,13 +123,13 @@ def compare(
     warn: Write,
 ) -> tuple[comparison.Comparison, str]:
     """Compare and say what came out; return it, and what kept the programs from doing harm."""
-    model = load_model(path)
 
     def build() -> Environment:
         return GuardedWorld(make(environment, **options), environment)
 
     with running(unsafe=unsafe, warn=warn) as runner:
-        build()  # what is wrong with the environment is said before anything else
+        # what is wrong with the environment is said before anything else
+        model = _fitting(path, environment, build(), seeds[0])
         try:
             result = comparison.compare(model, build, seeds, tests=tests, seconds=seconds, runner=runner)
         except KeyboardInterrupt:

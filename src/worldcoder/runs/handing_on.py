@@ -10,6 +10,18 @@ from worldcoder.runs.reader import RunReader
 from worldcoder.world.values import Action, State
 
 
+def check_world(
+    known: Knowledge, named: str, environment: str, state: State, actions: Sequence[Action], advice: str
+) -> None:
+    """See that what is known is about worlds of this kind. Raises ModelFormatError, with advice, where it is not."""
+    different = known.foreign(state, actions)
+    if different is not None:
+        worlds = ", ".join(known.worlds)
+        raise ModelFormatError(
+            f"{named} is of another world ({worlds}) than {environment}: {different}; {advice}"
+        )
+
+
 def check_known(
     known: Knowledge, named: str, environment: str, state: State, actions: Sequence[Action], runner: Runner
 ) -> None:
@@ -18,12 +30,7 @@ def check_known(
     Raises ModelFormatError for what was learned in a world of another kind, ProgramError for programs that do not
     load.
     """
-    different = known.foreign(state, actions)
-    if different is not None:
-        worlds = ", ".join(known.worlds)
-        raise ModelFormatError(
-            f"{named} is of another world ({worlds}) than {environment}: {different}; learn without it"
-        )
+    check_world(known, named, environment, state, actions, "learn without it")
     if known.model is not None:
         try:
             runner.load(known.model.transition, *known.model.rewards.values())
