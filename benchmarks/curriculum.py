@@ -6,8 +6,9 @@ For each seed the curriculum is learned three times: with transfer (each environ
 data of those before), from scratch (each environment alone), and with --no-phi2 a third time with transfer, but
 without inventing rewards before one was seen. Printed are the real actions until the first success, the share that
 transfer needs, next to it how many actions are needed by somebody who knows everything (the last model's plan from
-the first start), what was lost of earlier worlds in recorded data (regressions), and how exact the last model is in
-each of the worlds, in stratified tests on levels that were not seen. "-": not solved within --max-actions.
+the first start), what was lost of earlier worlds in recorded data (regressions), and how exact the model is in each
+of the worlds when its stage is over and when all are, in stratified tests on levels that were not seen.
+"-": not solved within --max-actions.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def main() -> None:
     )
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     rows: dict[str, list[Row]] = {"transfer": [], "plan": [], "scratch": [], "no φ2": []}
-    exact: list[Row] = []
+    exact: list[list[tuple[float, float]]] = []
     with tempfile.TemporaryDirectory() as folder, Runner() as runner:
         for seed in seeds:
             base = Experiment(plan.stages[0].environment, seed=seed)
@@ -60,7 +61,7 @@ def main() -> None:
             rows["transfer"].append(told(f"seed {seed}, transfer", summary))
             rows["plan"].append(plans(plan, Path(folder) / f"{seed}", runner))
             if given.tests:
-                exact.append(exactness(plan, Path(folder) / f"{seed}", given.tests, runner))
+                exact.append(exactness(plan, summary, given.tests, runner))
             if not given.no_scratch:
                 rows["scratch"].append(scratch(plan, base, Path(folder) / f"{seed}-scratch", runner))
             if given.no_phi2:
@@ -112,24 +113,30 @@ def plans(plan: Curriculum, folder: Path, runner: Runner) -> Row:
     return row
 
 
-def exactness(plan: Curriculum, folder: Path, tests: int, runner: Runner) -> Row:
-    """How exact the last model is in each world."""
-    model, row = load_model(folder), []
-    for stage in plan.stages:
+def exactness(
+    plan: Curriculum, summary: CourseSummary, tests: int, runner: Runner
+) -> list[tuple[float, float]]:
+    """How exact each world's own model was when its stage was over, and how exact the last model is there."""
+    last, row = load_model(summary.directory), []
+    for stage, record in zip(plan.stages, summary.stages, strict=True):
         build = partial(make, stage.environment, **stage.options)
-        made = compare(model, build, list(UNSEEN), tests=tests, runner=runner)
-        row.append(100 * made.exact)
-        for mistake in made.wrong_contexts[:2]:
-            print(f"  wrong in {stage.environment}: {mistake.context}", flush=True)
-    print(f"  the last model is exact: {'  '.join(f'{share:.1f} %' for share in row)}", flush=True)
+        own = load_model(summary.directory / record["runs"][-1])
+        then, now = (
+            compare(model, build, list(UNSEEN), tests=tests, runner=runner).exact for model in (own, last)
+        )
+        row.append((100 * then, 100 * now))
+    shares = "  ".join(f"{then:.1f} → {now:.1f} %" for then, now in row)
+    print(f"  exact after its stage → after the last: {shares}", flush=True)
     return row
 
 
-def table(plan: Curriculum, rows: dict[str, list[Row]], exact: Sequence[Row]) -> None:
+def table(
+    plan: Curriculum, rows: dict[str, list[Row]], exact: Sequence[Sequence[tuple[float, float]]]
+) -> None:
     """Medians over the seeds."""
     print(
         f"\n{'world':32} {'transfer':>9} {'scratch':>9} {'share':>6} {'plan':>6} {'no φ2':>6}"
-        "   exact at the end: median, worst"
+        "   exact after its stage → after the last: worst"
     )
     for number, stage in enumerate(plan.stages):
         medians = {
@@ -141,7 +148,7 @@ def table(plan: Curriculum, rows: dict[str, list[Row]], exact: Sequence[Row]) ->
         if transfer is not None and alone is not None and number and alone < NEVER and transfer < NEVER:
             share = f"{transfer / alone:.2f}"
         how = [row[number] for row in exact]
-        said = f"{statistics.median(how):.1f} %, {min(how):.1f} %" if how else ""
+        said = f"{min(then for then, _ in how):.1f} → {min(now for _, now in how):.1f} %" if how else ""
         cell = {name: "" if median is None else shown(median) for name, median in medians.items()}
         print(
             f"{stage.environment:32} {cell['transfer']:>9} {cell['scratch']:>9} {share:>6} {cell['plan']:>6} "

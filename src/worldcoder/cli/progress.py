@@ -83,7 +83,7 @@ class Lines:
             case Adopted(program=program, progress=p) if program.kind == "transition":
                 self._write(
                     f"{_at(p)}  new program: {count(program.lines, 'line')}, explains"
-                    f" {share(p.phi1)} of {count(p.actions, 'transition')} (φ1)"
+                    f" {share(p.phi1)} of {count(p.data, 'transition')} (φ1)"
                 )
             case Acted(progress=p) if p.guess is not None and p.guess != self._guess:
                 self._guess = p.guess
@@ -160,8 +160,7 @@ class Screen:
         p = self._progress
         if p is not None:
             yield f"  acting      {count(p.actions, 'action')}, {count(p.episodes, 'episode')}"
-            right = round(p.phi1 * p.actions)
-            explains = f"{right:,} of {count(p.actions, 'transition')} (φ1)"
+            explains = f"{round(p.phi1 * p.data):,} of {count(p.data, 'transition')} (φ1)"
             plan = PHI2.get(p.phi2 or "", "")
             if p.phi2 == "found" and p.plan_length:
                 kind = "a guessed reward" if p.guess else "a reward"

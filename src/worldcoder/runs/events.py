@@ -17,7 +17,7 @@ class Progress:
 
     phi1: share of the transitions that the model reproduces. phi2: what the last search found.
     plan_length: steps left of the plan in hand. guess: the invented reward that is being tried, in words.
-    lines: of the model's programs.
+    lines: of the model's programs. data: transitions in all, those that the run began with included.
     """
 
     actions: int
@@ -30,6 +30,7 @@ class Progress:
     guess: str | None
     lines: int
     seconds: float
+    data: int
 
 
 @dataclass(frozen=True)

@@ -207,6 +207,7 @@ class Reporter:
             guess=agent.guess.meaning if agent.guess is not None else None,
             lines=sum(program.lines for program in programs),
             seconds=self._clock.total,
+            data=len(self.transitions),
         )
 
     def refresh(self) -> None:
