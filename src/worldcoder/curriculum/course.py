@@ -2,7 +2,7 @@
 
     runs/minigrid-0/
       curriculum.json             what is learned, and how: written once, before the first run
-      1-minigrid-Empty-6x6/       a run like any other; each begins with the model and the data of the one before
+      1-minigrid-Empty-5x5/       a run like any other; each begins with the model and the data of the one before
       2-minigrid-DoorKey-5x5/
       model/, summary.json        the last model, and what came of all of them
 

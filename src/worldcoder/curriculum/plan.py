@@ -8,7 +8,7 @@ A curriculum is a TOML file, or the name of one that comes with the package:
     max_actions = 400
 
     [[stage]]
-    environment = "minigrid:Empty-6x6"
+    environment = "minigrid:Empty-5x5"
 
     [[stage]]
     environment = "minigrid:Fetch-8x8-N3"
