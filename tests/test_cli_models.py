@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +31,24 @@ from scripted_runs import (
 from worldcoder.cli import main
 from worldcoder.cli.models import asking
 from worldcoder.cli.progress import Lines, Screen
+from worldcoder.experiment import Experiment, ModelConfig, rerun, resume, run
+from worldcoder.llm.patience import Patience
 from worldcoder.llm.prices import Price
 from worldcoder.llm.values import Cost, Usage
 from worldcoder.runs.events import Asking, Began
 from worldcoder.world.values import Obj, State
 
-from scripted_server import busy, hang, reset, wrong_key  # isort: skip
+from scripted_server import (  # isort: skip
+    Behaviour,
+    busy,
+    hang,
+    invalid_json,
+    no_choices,
+    reset,
+    stops_short,
+    wrong_key,
+    wrong_type,
+)
 
 SEED = 1
 FEW = ("--max-actions", "12")
@@ -276,6 +288,28 @@ def test_calls_of_a_problem_end_a_run_in_order_and_more_go_on(
         assert texts(server.asked) == 6 and summary_of(here / "run")["model_calls"] == 6
     assert main(["learn", "--replay", "run", "--out", "again", "-q", *QUICK[:2]]) == 0
     assert results(here / "again") == results(here / "run")
+
+
+@pytest.mark.parametrize("bad", [invalid_json(), wrong_type(), no_choices(), reset(), stops_short()])
+@pytest.mark.parametrize("in_flight", [1, 2])
+def test_what_has_to_be_asked_for_again_counts_as_well(
+    here: Path, monkeypatch: pytest.MonkeyPatch, bad: Behaviour, in_flight: int
+) -> None:
+    """However often a server is asked for a text, the limit of calls holds for what it may have worked on."""
+    monkeypatch.setattr(Patience, "pause", lambda *_: 0.0)
+    config = ModelConfig("openai/scripted", max_calls=5, in_flight=in_flight)
+    with ScriptedServer([bad]) as server:
+        model = replace(config, base_url=server.url)
+        wanted = Experiment("sokoban", options={"size": 6}, synthesizer="llm", model=model, max_actions=12)
+        summary = run(wanted, here / "run", pictures=False)
+        assert texts(server.asked) == summary.model_calls and summary.stopped == "calls"
+        assert summary.model_calls is not None and 0 < summary.model_calls <= 5
+    again = rerun(here / "run", here / "again", pictures=False)
+    assert again.model_calls == summary.model_calls
+    assert results(here / "again") == results(here / "run")
+    with ScriptedServer([TALK]) as server:
+        more = resume(here / "run", max_calls=8, base_url=server.url, pictures=False)
+        assert more.model_calls == 8 and texts(server.asked) == 8 - summary.model_calls
 
 
 def test_a_limit_of_calls_that_does_not_fit_what_is_recorded_is_refused_in_one_line(

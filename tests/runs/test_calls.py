@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from worldcoder.errors import BudgetReached, LLMError
+from worldcoder.llm.budget import Budget, Limits
 from worldcoder.llm.errors import NotRecorded, WrongKey
 from worldcoder.llm.store import SqliteStore
 from worldcoder.llm.values import FREE, Cost, Message, Reply, Request, Spent, Usage
@@ -123,9 +124,15 @@ class Model:
     def __init__(self, *outcomes: Reply | LLMError | BaseException) -> None:
         self.spent = Spent(0, 0, FREE)
         self.asked: list[Request] = []
+        self.budget = Budget(Limits(max_tokens=1_000))
+        self.left: list[int | None] = []
         self._outcomes = list(outcomes)
 
-    def ask_all(self, requests: Iterable[Request]) -> Iterator[tuple[int, Reply | LLMError]]:
+    def ask_all(
+        self, requests: Iterable[Request], *, budget: Budget
+    ) -> Iterator[tuple[int, Reply | LLMError]]:
+        self.left.append(budget.remaining().calls)
+        assert budget.remaining().tokens == 1_000, "it is a part of the model's"
         for number, one in enumerate(requests):
             self.asked.append(one)
             outcome = self._outcomes.pop(0)
@@ -145,7 +152,8 @@ def calls(model: Model, **more: Any) -> tuple[ModelCalls, list[Asking], Clock]:
 
 
 def test_it_is_counted_timed_and_told() -> None:
-    asking, told, clock = calls(Model(reply("a"), reply("b")))
+    model = Model(reply("a"), reply("b"))
+    asking, told, clock = calls(model)
     assert [n for n, _ in asking.ask_all([request("x", 2), request("y")])] == [0, 1]
     assert [(e.in_flight, e.calls, e.most, e.tokens, e.usd) for e in told] == [
         (3, 5, 50, 0, 0.0),
@@ -160,6 +168,7 @@ def test_it_is_counted_timed_and_told() -> None:
         "tokens_out": 8,
         "usd": 1.0,
     }
+    assert model.left == [45], "what is left of the problem's calls holds for what is asked again as well"
     assert asking.replies == 2 and clock.seconds()["waiting"] >= 0
     assert "waiting" not in Clock().seconds()
 

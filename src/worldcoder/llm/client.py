@@ -12,7 +12,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from worldcoder.errors import LLMError, ValueFormError
+from worldcoder.errors import BudgetReached, LLMError, ValueFormError
 from worldcoder.llm.budget import Budget, time_is_up
 from worldcoder.llm.concessions import Concessions, Knowledge, missed
 from worldcoder.llm.errors import BadReply, Unavailable
@@ -175,6 +175,10 @@ class ServerClient:
                 answer = await self._attempt(job, Attempt(job.request, n, seed, without))
             except Failure as failed:
                 failure = failed
+            except BudgetReached as reached:
+                if first is None or reached.which != "calls":
+                    raise
+                raise BadReply(f"{first.error}; no calls are left to try again") from None
             else:
                 job.take(answer, numbers)
                 job.without |= without

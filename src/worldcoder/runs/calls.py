@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from worldcoder.errors import BudgetReached, Limited, LLMError
-from worldcoder.llm.budget import Budget
+from worldcoder.llm.budget import Budget, Limits
 from worldcoder.llm.client import Client
 from worldcoder.llm.errors import NotRecorded
 from worldcoder.llm.model import LanguageModel
@@ -64,7 +64,8 @@ class ModelCalls:
     """The language model of one run, as its proposer asks it (`synthesis.llm.search.Asker`).
 
     clock: its "waiting" runs meanwhile. listen: told what is in flight whenever that changes. problem: programs
-    that were asked for in the present problem before; most: how many there may be. in_vain: called for a request
+    that were asked for in the present problem before; most: how many there may be, what has to be asked for again
+    included. in_vain: called for a request
     that has no reply in a replay; what it raises ends the run. used_up: the limit that was reached and ends the run;
     nothing is asked after it, whatever is left of others.
 
@@ -110,7 +111,9 @@ class ModelCalls:
         with self._clock("waiting"):
             self._tell(in_flight, before)
             try:
-                for number, outcome in self._model.ask_all(asked):
+                left = Limits(max_calls=max(wanted, self._most - before))
+                budget = Budget(left, within=self._model.budget)
+                for number, outcome in self._model.ask_all(asked, budget=budget):
                     if isinstance(outcome, NotRecorded):
                         self._in_vain()
                     self._count(outcome)

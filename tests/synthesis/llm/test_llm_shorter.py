@@ -125,9 +125,16 @@ def test_a_shorter_reward_program_is_asked_for_when_the_goal_was_reached(runner:
 
 
 @pytest.mark.parametrize(
-    "error", [BudgetReached("a limit", "tokens"), NotRecorded("not in the record"), BadReply("no JSON")]
+    ("error", "raised"),
+    [
+        (BudgetReached("a limit", "tokens"), False),
+        (NotRecorded("not in the record"), False),
+        (NotRecorded("not in the record"), True),
+        (BadReply("no JSON"), False),
+    ],
 )
-def test_where_it_is_not_to_be_had_it_is_done_without(runner: Runner, error: LLMError) -> None:
+def test_where_it_is_not_to_be_had_it_is_done_without(runner: Runner, error: LLMError, raised: bool) -> None:
+    """A run that goes on raises what is not in its log at once; everything else is an answer."""
     asker = Scripted(writing(block(RIGHT)))
     ask_all = asker.ask_all
 
@@ -135,6 +142,8 @@ def test_where_it_is_not_to_be_had_it_is_done_without(runner: Runner, error: LLM
         asked = list(requests)
         if any(SHORTER in request.messages[-1].content for request in asked):
             asker.requests += asked
+            if raised:
+                raise error
             return iter([(0, error)])
         return ask_all(asked)
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from worldcoder.errors import BudgetReached, Limited, LLMError
-from worldcoder.llm.errors import NotRecorded
+from worldcoder.llm.errors import NotRecorded, spent_on
 from worldcoder.llm.values import Message, Reply, Request
 from worldcoder.planning import Plan
 from worldcoder.programs import Program
@@ -230,9 +230,12 @@ class Search:
         """
         if self.out is not None:
             return None
-        ((_, outcome),) = self._asker.ask_all([self._asking(messages, 1)])
+        try:
+            ((_, outcome),) = self._asker.ask_all([self._asking(messages, 1)])
+        except NotRecorded:
+            return None
         if not isinstance(outcome, LLMError):
-            self.calls += 1
+            self.calls += max(1, outcome.spent.calls)
             return outcome
         if outcome.lasting and not isinstance(outcome, (BudgetReached, NotRecorded)):
             raise outcome
@@ -313,10 +316,10 @@ class Search:
                 if outcome.lasting:
                     lasting = lasting or outcome
                 else:
-                    self._count(n)
+                    self._count(max(n, spent_on(outcome).calls))
                     self._say(name, f"there was none that could be read ({outcome})")
                 continue
-            self._count(n)
+            self._count(max(n, outcome.spent.calls))
             self._withdraw(name, n - len(outcome.texts))
             for text, finish in list(zip(outcome.texts, outcome.finishes, strict=True))[:n]:
                 answers.append((name, self._read(name, text, finish)))
