@@ -207,6 +207,8 @@ def test_several_goals_in_one_run(tmp_path: Path) -> None:
     counted = summary.goals.values()
     assert sum(g["actions"] or 0 for g in counted) == summary.real_actions
     assert sum(g["solved"] or 0 for g in counted) == 6
+    assert sum(g["episodes"] for g in counted) == summary.episodes
+    assert all(g["actions"] for g in counted), "no episode is begun that nobody acts in"
 
 
 def test_the_command_line_says_what_became_of_it(

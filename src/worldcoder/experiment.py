@@ -387,6 +387,8 @@ def _learn(experiment: Experiment, agent: Agent, journal: Journal, phases: Phase
     limit = float("inf") if experiment.max_actions is None else experiment.max_actions
     given_up, programs = 0, 0
     while experiment.max_episodes is None or journal.episodes < experiment.max_episodes:
+        if reporter.solved_at is not None and journal.actions - reporter.solved_at >= experiment.polish:
+            return "solved"
         if journal.actions >= limit:
             return "actions"
         with phases("reset", guarded=False):
