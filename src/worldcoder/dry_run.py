@@ -76,7 +76,8 @@ class _Nobody:
 def preview(experiment: Experiment, runner: Runner, known: Knowledge | None = None) -> Preview:
     """Act until there are data, and see what is asked then.
 
-    known: what the run would begin with. It needs no key. Raises UsageError for an experiment without a language model, and what `run` raises.
+    known: what the run would begin with.
+    It needs no key. Raises UsageError for an experiment without a language model, and what `run` raises.
     """
     if experiment.model is None:
         raise UsageError(
