@@ -17,7 +17,7 @@ from worldcoder.curriculum import (
     resume_curriculum,
 )
 from worldcoder.experiment import Experiment
-from worldcoder.programs import Runner
+from worldcoder.programs import Runner, load_knowledge
 
 RUNS = Path(__file__).parents[1] / "runs"
 
@@ -113,3 +113,21 @@ def test_a_curriculum_by_progress(tmp_path: Path) -> None:
         resume_curriculum(tmp_path / "cut", pictures=False, runner=runner, max_actions=10_000)
     both = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("run", "cut")]
     assert [s["runs"] for s in both[0]["stages"]] == [s["runs"] for s in both[1]["stages"]]
+
+
+def test_what_cannot_be_understood_is_not_handed_on(tmp_path: Path, runner: Runner) -> None:
+    """Its data would be in the way of everything that is learned later."""
+    room, flags = RUNS / "room.py", RUNS / "flags.py"
+    (tmp_path / "noisy.toml").write_text(
+        f'order = "progress"\npractice = 25\nvisits = 3\n[every]\npolish = 5\n'
+        f'[[stage]]\nenvironment = "{flags}:make_noisy"\n'
+        f'[[stage]]\nenvironment = "{room}:make_env"\n'
+        f'[[stage]]\nenvironment = "{flags}:make_field"\n'
+    )
+    plan, base = read(tmp_path / "noisy.toml"), Experiment(f"{room}:make_env")
+    summary = learn_curriculum(plan, base, tmp_path / "run", pictures=False, runner=runner)
+    noisy, first, second = summary.stages
+    assert not noisy["solved"] and noisy["phi1"] < 1
+    assert first["solved"] and first["phi1"] == 1.0 and first["earlier"] == 0
+    assert second["solved"] and second["phi1"] == 1.0 and second["earlier"] == first["real_actions"]
+    assert load_knowledge(tmp_path / "run").worlds == (f"{room}:make_env", f"{flags}:make_field")

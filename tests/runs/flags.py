@@ -187,3 +187,18 @@ def make_foreign() -> Any:
 def make_bare() -> Any:
     """A goal about what is not there."""
     return Bare()
+
+
+class Noisy(Hopeless):
+    """Where a step leads is anybody's guess."""
+
+    taken = 0
+
+    def moved(self, name: str) -> tuple[int, int]:
+        self.taken = self.taken * 5 % 97 + 3
+        return (1 + self.taken % 5, 1 + self.taken // 7 % 5)
+
+
+def make_noisy() -> Any:
+    """No program can tell."""
+    return Noisy()

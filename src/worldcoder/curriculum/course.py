@@ -242,8 +242,17 @@ class _Course:
         return None
 
     def _latest(self) -> str | None:
-        """The folder of the last model, with its data."""
-        models = [str(path) for _, path, summary in self.done if summary.model is not None]
+        """The folder of the last model, with its data, that is handed on.
+
+        By progress, what came of a world that was neither solved nor understood is not: it may be one that no program
+        explains, and its data would be in the way of all that is learned later.
+        """
+        models = [
+            str(path)
+            for _, path, summary in self.done
+            if summary.model is not None
+            and (self.curriculum.order == "given" or summary.solved or not summary.unexplained)
+        ]
         return models[-1] if models else self.known
 
     # ── the record ───────────────────────────────────────────────────────────────────────────────────────
@@ -252,6 +261,8 @@ class _Course:
         """Write the summary; at the end, the model as well."""
         latest = self._latest() if self.done else None
         model = None
+        if latest == self.known:
+            latest = None  # nothing new
         if latest is not None and stopped is not None:
             known = load_knowledge(latest)
             assert known.model is not None
