@@ -207,10 +207,11 @@ def test_names_that_nothing_has_are_refused_before_anything_is_done(
         ["--order", "progress"],
         ["--curriculum", "minigrid", "--order", "random"],
         ["--curriculum", "minigrid", "--max-usd", "3"],
+        ["--curriculum", "minigrid", "--option", "size=9"],
     ):
         assert main(["learn", *arguments]) == 2
     errors = capsys.readouterr().err.splitlines()
-    assert [line.startswith("error: ") for line in errors] == [True] * 4
+    assert [line.startswith("error: ") for line in errors] == [True] * 5
 
 
 def test_what_holds_a_curriculum_is_not_begun_anew(file: Path, tmp_path: Path, runner: Runner) -> None:

@@ -63,6 +63,10 @@ def learn_curriculum(
             )
     else:
         plan = _plan(named)
+        if "options" in given:
+            raise UsageError(
+                "--option is of one environment; write options = { NAME = VALUE } below its [[stage]]"
+            )
         totals = {name: given.pop(name) for name in TOTALS if name in given}
         base = experiment_of(plan.stages[0].environment, given)
         if base.model is None and not totals.keys().isdisjoint(("max_tokens", "max_usd")):
