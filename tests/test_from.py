@@ -49,6 +49,7 @@ def test_what_is_known_need_not_be_learned_again(learned: tuple[Path, Summary], 
     summary = run(other, tmp_path / "next", pictures=False, known=directory)
     assert summary.solved and summary.regressions == 0
     assert summary.earlier == before.real_actions and summary.started_from == str(directory)
+    assert summary.starts == summary.starts_with_plan == 2, "those of before count as well"
     assert summary.programs == 0 and summary.actions_to_model == 0
     assert load_model(tmp_path / "next") == load_model(directory)
     with RunReader(tmp_path / "next") as reader:
@@ -202,6 +203,7 @@ def test_several_goals_in_one_run(tmp_path: Path) -> None:
     many = Experiment(f"{FLAGS}:make_many", levels="next", solve=6, polish=0, max_actions=400)
     summary = run(many, tmp_path / "many", pictures=False)
     assert summary.solved and summary.successes == 6 and summary.phi2 == "found"
+    assert summary.starts == summary.starts_with_plan == 6
     assert set(summary.goals) == {"walk to the flag", "walk to the tree"}
     assert set(load_model(tmp_path / "many").rewards) == set(summary.goals)
     counted = summary.goals.values()

@@ -36,7 +36,7 @@ from worldcoder.proposers import (
     used_up,
 )
 from worldcoder.runs import locks
-from worldcoder.runs.assessment import not_reproduced, reachable
+from worldcoder.runs.assessment import from_all, not_reproduced, reachable
 from worldcoder.runs.calls import ModelCalls, answering
 from worldcoder.runs.clock import Clock
 from worldcoder.runs.directory import RunDirectory, discard, new_directory
@@ -357,19 +357,20 @@ def _carry_out(
         journal.finish(end, whole=not cut_off)
         listener(Thinking("checking"))
         interrupter.no_limit()
-        wrong, phi2 = None, agent.phi2
+        wrong, phi2, answers = None, agent.phi2, list[Status]()
         if agent.model is not None:
             seen, starts = reporter.transitions, reporter.starts
             budget_of_search = SearchBudget(experiment.agent.plan_nodes, IN_A_HURRY if cut_off else None)
             wrong = not_reproduced(agent.model, seen, runner)
             try:
                 with phases("check", guarded=False), interrupter.ending():
-                    phi2 = reachable(agent.model, starts, world.actions, seen, budget_of_search, runner)
+                    answers = reachable(agent.model, starts, world.actions, seen, budget_of_search, runner)
+                    phi2 = from_all(answers)
             except Interruption as interruption:
                 stopped = interruption.reason
                 with log.transaction():
                     log.set_meta("cut", phases.cut(stopped).to_json())
-        summary = reporter.final(stopped, wrong, _word(phi2))
+        summary = reporter.final(stopped, wrong, _word(phi2), answers.count(Status.FOUND))
         reporter.save(summary)
         if how.pictures:
             draw_all(folder, listener)

@@ -136,7 +136,8 @@ def _modified(directory: Path) -> int | None:
 def _conclusion(summary: Summary, *, check: bool, runner: Runner | None = None) -> Iterator[str]:
     """The last lines."""
     spent = conclude(summary.seconds["total"], summary.model_calls)
-    by_luck = reached(summary.successes, summary.phi1, summary.phi2) if summary.solved else None
+    planned = "found" if summary.starts_with_plan else summary.phi2
+    by_luck = reached(summary.successes, summary.phi1, planned) if summary.solved else None
     if by_luck:
         first = "first after" if summary.successes > 1 else "after"
         yield f"{by_luck}, {first} {count(summary.actions_to_solve or 0, 'action')} in {spent}"
@@ -155,6 +156,8 @@ def _conclusion(summary: Summary, *, check: bool, runner: Runner | None = None) 
         yield "  model       none yet: there is too little to learn from"
         return
     phi2 = PHI2.get(summary.phi2 or "", "not known")
+    if 0 < summary.starts_with_plan < summary.starts:
+        phi2 = f"a plan to a reward from {summary.starts_with_plan:,} of {count(summary.starts, 'start')}"
     data = count(summary.real_actions + summary.earlier, "transition")
     yield f"  explains    {share(summary.phi1)} of {data} (φ1); {phi2} (φ2)"
     if summary.earlier:

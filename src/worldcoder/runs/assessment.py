@@ -29,25 +29,33 @@ def reachable(
     transitions: Sequence[Transition],
     budget: Budget,
     runner: Runner,
-) -> Status | None:
-    """φ2: whether the model admits a plan to a reward from every start.
+) -> list[Status]:
+    """φ2: whether the model admits a plan to a reward, from each start.
 
-    FOUND if from all; UNREACHABLE if there is proof for one that there is none; else BUDGET. None for no
-    start. actions: as the environment's. transitions: where the states come from in which it was asked.
+    actions: as the environment's. transitions: where the states come from in which it was asked.
     budget: of each search, and less where there are many starts.
     """
     starts = tuple(starts)
     source = _source(actions, (*(s for s, _ in starts), *(t.next_state for t in transitions)))
     budget = replace(budget, nodes=budget.nodes * FEW // max(FEW, len(starts)))
-    answers = set()
+    answers = []
     for state, goal in starts:
         try:
             found = model.simulation(state, goal, source, runner=runner).plan(budget=budget)
             if found.fault is not None:
                 runner.load(model.transition, model.reward(goal))
-            answers.add(found.status)
+            answers.append(found.status)
         except (ModelFormatError, ProgramError):  # no reward program for this goal, or a broken one
-            answers.add(Status.UNREACHABLE)
+            answers.append(Status.UNREACHABLE)
+    return answers
+
+
+def from_all(answers: Sequence[Status]) -> Status | None:
+    """φ2 for all starts together.
+
+    FOUND if there is a plan from each; UNREACHABLE if there is proof for one that there is none; else BUDGET. None
+    for no start.
+    """
     for status in (Status.UNREACHABLE, Status.BUDGET, Status.FOUND):
         if status in answers:
             return status

@@ -153,8 +153,9 @@ class Summary:
     actions_to_solve: steps taken when that happened first, or None.
     actions_to_model: steps taken when the final model was adopted.
     phi1: share of the recorded transitions that the final model reproduces.
-    phi2: whether it admits a plan to a reward from every start that was met: `found`, `unreachable` or
-    `budget` (the search ran out); None without a model.
+    phi2: whether it admits a plan to a reward from every start that was met under its goal, in this run and before:
+    `found`, `unreachable` or `budget` (the search ran out); None without a model. starts, starts_with_plan: how many
+    there were, and from how many it has one.
     unexplained: how many recorded transitions the final model does not reproduce. program_error: how one of its
     programs failed first in that check, if one did.
     sandbox: what kept the programs from doing harm: "locked", "locked, without Landlock", or what begins with
@@ -209,6 +210,8 @@ class Summary:
     surprised: Sequence[int] = ()
     started_from: str | None = None
     earlier: int = 0
+    starts: int = 0
+    starts_with_plan: int = 0
     regressions: int = 0
     directory: Path = field(default=Path(), compare=False)
 

@@ -247,17 +247,22 @@ class Reporter:
             goals={g: {**counts, "unclear": self._unclear.get(g)} for g, counts in self._goals.items()},
             surprised=tuple(self._surprised),
             earlier=self._earlier,
+            starts=len(self.starts),
             regressions=self._agent.learner.regressions,
             directory=self._folder.path,
         )
 
-    def final(self, stopped: str, wrong: Sequence[Mismatch] | None, phi2: str | None) -> Summary:
-        """The results at the end. wrong: what the model does not reproduce; None without a model."""
+    def final(
+        self, stopped: str, wrong: Sequence[Mismatch] | None, phi2: str | None, with_plan: int
+    ) -> Summary:
+        """The results at the end. wrong: what the model does not reproduce; None without a model. with_plan: starts
+        from which it has a plan to a reward."""
         everything = len(self.transitions)
         phi1 = 0.0 if wrong is None or not everything else 1 - len(wrong) / everything
         error = next((m.error for m in wrong or () if m.what in FAILING), None)
         lost = self._agent.learner.regressions_among({m.index for m in wrong or ()})
-        return replace(self.summary(stopped, phi1, phi2), program_error=error, regressions=lost)
+        summary = self.summary(stopped, phi1, phi2)
+        return replace(summary, program_error=error, regressions=lost, starts_with_plan=with_plan)
 
     def save(self, summary: Summary) -> None:
         """Write the model, if it is another one or learned more, and the summary. Raises RunError where that fails."""
