@@ -69,7 +69,7 @@ def test_literals_and_their_python_agree(name: str) -> None:
     true: dict[tuple[int, str], list[set[Literal]]] = {}
     forms: dict[tuple[str, str], set[Literal]] = {}
     cases = rng.sample(seen, 25)
-    kinds = {kind for pool, _ in dynamics.targets for kind in pool}
+    kinds = {kind for pool, _, _ in dynamics.targets for kind in pool}
     for n, case in enumerate(cases):
         scene = scene_of(case.state)
         me = dynamics.avatar_of(scene)

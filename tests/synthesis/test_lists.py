@@ -7,7 +7,8 @@ import random
 import pytest
 
 from worldcoder.synthesis.rules.effects import KEEP, Effect
-from worldcoder.synthesis.rules.lists import UNFINISHED_COST, Literals, Rows, _Best, _Problem, search
+from worldcoder.synthesis.rules.lists import UNFINISHED_COST, Literals, _Best, _Problem, search
+from worldcoder.synthesis.rules.rows import Rows
 
 LITERALS = 12
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -22,6 +25,19 @@ def test_json_and_pickle_round_trips(state: State) -> None:
     assert State.from_json(json.loads(json.dumps(state.to_json()))) == state
     assert pickle.loads(pickle.dumps(state)) == state
     assert hash(State.from_json(state.to_json())) == hash(state)
+
+
+def test_a_state_of_another_process_is_equal() -> None:
+    """Hashes of strings differ from process to process."""
+    made = "import pickle, sys; from worldcoder.world import Obj, State; s = State([Obj('Box', x=1)]); hash(s)"
+    code = f"{made}; sys.stdout.buffer.write(pickle.dumps(s))"
+    environment = {**os.environ, "PYTHONHASHSEED": "1"}
+    there = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
+    here = State([Obj("Box", x=1)])
+    state = pickle.loads(there.stdout)
+    assert state == here
+    assert hash(state) == hash(here)
+    assert pickle.loads(pickle.dumps(state)) == here
 
 
 def renamed(state: State, order: list[int]) -> State:

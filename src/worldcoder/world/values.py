@@ -202,6 +202,13 @@ class State:
         state._hash = state._by_name = None
         return state
 
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.objects, self._key  # not the hash: another process has others
+
+    def __setstate__(self, parts: tuple[Any, ...]) -> None:
+        self.objects, self._key = parts
+        self._hash = self._by_name = None
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
             return NotImplemented

@@ -22,8 +22,9 @@ from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.emit import Block, assemble
 from worldcoder.synthesis.rules.expressions import Writer
 from worldcoder.synthesis.rules.language import Context
-from worldcoder.synthesis.rules.lists import DecisionList, Rows, search
+from worldcoder.synthesis.rules.lists import DecisionList, search
 from worldcoder.synthesis.rules.literals import literals
+from worldcoder.synthesis.rules.rows import Rows
 from worldcoder.synthesis.rules.scene import scene_of
 
 _WRITTEN = ("written",)

@@ -28,6 +28,7 @@ class Covering:
 
     columns: literals with the rows they hold in. cost: of each literal. explained: the rows that an effect explains;
     of effects that explain the same rows one is enough. effect_cost: of each effect. rule_cost: of each rule.
+    most_rules: longer lists are not looked for.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Covering:
         effect_cost: Mapping[Effect, float],
         everything: int,
         rule_cost: float,
+        most_rules: int = _MOST_RULES,
     ) -> None:
         self._columns = columns
         self._cost = cost
@@ -45,6 +47,7 @@ class Covering:
         self._effect_cost = effect_cost
         self._everything = everything
         self._rule_cost = rule_cost
+        self._most_rules = min(most_rules, _MOST_RULES)
         self._found: dict[tuple[int, int], list[tuple[float, int, Effect, int, float]]] = {}
 
     def lists(self) -> Iterator[tuple[tuple[Condition, ...], float]]:
@@ -62,7 +65,7 @@ class Covering:
         total = self._effect_cost[default]
         fine = self._explained[default]
         while remaining & ~fine:
-            if len(rules) >= _MOST_RULES:
+            if len(rules) >= self._most_rules:
                 return None
             choice = start if not rules else 0
             found = self._best(remaining, fine, widest)

@@ -17,30 +17,26 @@ from worldcoder.synthesis.rules.language import Context, Literal
 from worldcoder.synthesis.rules.lists import Literals
 from worldcoder.synthesis.rules.literals import common_literals, literals, own_literals
 from worldcoder.synthesis.rules.novelty import Novelty
-from worldcoder.synthesis.rules.observed import Observed, staged
+from worldcoder.synthesis.rules.observed import Observed
+from worldcoder.synthesis.rules.order import Order
 from worldcoder.synthesis.rules.passages import untested_passages
+from worldcoder.synthesis.rules.rows import Rows
 from worldcoder.synthesis.rules.scene import PLACE, Place, Scene, Thing, scene_of
+from worldcoder.synthesis.rules.stages import Stages
 from worldcoder.synthesis.rules.statistics import is_far
-from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
+from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey, changing
 from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary
 from worldcoder.world.values import Action, State, Transition
 
 Contexts = tuple[Context, int, list[Target]]
 """A context, the literals that are true in it, and what is decided there."""
 
-_PHASES = 3
-_TROUBLE = 3
-"""Contradictions, and rules beyond a few, from which on a target is tried in other phases."""
-_ENOUGH = 40
-"""Transitions from which on every target is tried, and again when there are three times as many."""
-_RECENT = 100
-"""Transitions that a target is tried on."""
 _ROUNDS = 4
 """Changes of phases in one fit, at most."""
+_REREADS = 5
+"""How often in one fit rows are read anew after a change of rules that they depend on."""
 _KEPT = 6000
 """States and actions whose contexts are kept."""
-_BETTER = 4.0
-"""By how many nats another phase has to be shorter."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +70,12 @@ class Dynamics:
         self._foreseen_by: object = None
         self._common: tuple[Any, int] = None, 0
         self._outdated = False
-        self._order: dict[TargetKey, tuple[int, bool]] = {}
-        self._tried_at: dict[TargetKey, tuple[int, int, int]] = {}  # trouble, contradictions, transitions
+        self.observed: list[Observed] = []
+        self.stages = Stages(self)
+        self._order = Order()
+        self._read_with: dict[
+            TargetKey, tuple[Any, ...]
+        ] = {}  # the rules that the rows of a target depend on
 
     # ── learning ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -84,6 +84,7 @@ class Dynamics:
         self.vocabulary.observe(transition)
         self._common = None, 0
         self.transitions.append(transition)
+        self.observed.append(Observed(transition))
         verb = self.vocabulary.verb(transition.action)
         if any(count <= 4 for (tried, _), count in self.vocabulary.tries.items() if tried == verb):
             self.version += 1
@@ -96,22 +97,56 @@ class Dynamics:
 
     def fit(self) -> bool:
         """Bring all lists up to the data; returns whether any search was made."""
+        searched = self._settle()
+        for _ in range(_ROUNDS if searched else 0):
+            targets, read_with, order, length = (
+                dict(self.targets),
+                self._read_with,
+                self._order.copy(),
+                self.length,
+            )
+            if not self._order.reconsider(self):
+                break
+            self._outdated = True
+            self._settle()
+            if self.length >= length:  # what is shorter for one may be longer for those that come after it
+                self.targets, self._read_with = targets, read_with
+                self._order.go_back(order)
+                self._foreseen.clear()
+                self.version += 1
+        return searched
+
+    @property
+    def length(self) -> float:
+        """The description length of all rules, and of what they cannot explain."""
+        return sum(target.length for target in self.targets.values())
+
+    def _settle(self) -> bool:
+        """Search until no rows were read with other rules than the best; returns whether any search was made."""
         searched = False
-        for _ in range(_ROUNDS):
+        for _ in range(_REREADS):
             if self._outdated:
                 self._rebuild()
-            for target in self.targets.values():
-                if target.due:
-                    target.fit(self.literals)
-                    self.version += 1
-                    searched = True
-            if not (searched and self._reconsider()):
+            searched = self._search() or searched
+            if not (searched and self._read_again()):
                 break
         if self._outdated:
             self._rebuild()
-            for target in self.targets.values():
-                target.fit(self.literals)
+            self._search()
+        for target in self.targets.values():
+            if target.leads is not None:
+                target.prefer(self._read_with[target.key][0])
         return searched
+
+    def _search(self) -> bool:
+        """Search anew where that is due; whether it was anywhere."""
+        due = [target for target in self.targets.values() if target.due]
+        for target in sorted(due, key=lambda t: t.leads is not None):
+            if target.leads is not None and self._read_with[target.key] != self._rules_read_with(target):
+                self._read_rows(target)  # the second change comes first, since the first is learned from it
+            target.fit(self.literals)
+            self.version += 1
+        return bool(due)
 
     def _rebuild(self) -> None:
         """The structure has changed: read all transitions anew. Lists that still fit are kept."""
@@ -120,46 +155,26 @@ class Dynamics:
         self.targets = {}
         self.novelty.forget()
         self._foreseen.clear()
-        for key in self._target_keys():
-            self.targets[key] = Target(*key, *self._order.get(key, (0, False)))
-            if key in old:
-                self.targets[key].lists = old[key].lists
+        for observed in self.observed:
+            observed.supposed.clear()
+        for target in (t for name in changing(self.vocabulary) for t in self._order.targets(*name)):
+            self.targets[target.key] = target
+            known = old.get(target.key)
+            if known is not None:
+                target.lists = known.lists
+        self._read_with = {key: self._rules_read_with(target) for key, target in self.targets.items()}
         for index in range(len(self.transitions)):
             self._add_rows(index, tell=False)
         for target in self.targets.values():
             target.failed = True
 
-    def _target_keys(self) -> list[TargetKey]:
-        vocabulary = self.vocabulary
-        keys: list[TargetKey] = []
-        pools: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        alike: dict[tuple[str, ...], list[str]] = {}
-        for kind in vocabulary.kinds:
-            alike.setdefault(vocabulary.attributes_of(kind), []).append(kind)
-        for kind, attribute in vocabulary.changing:
-            attributes = vocabulary.attributes_of(kind)
-            if kind == vocabulary.avatar:
-                keys.append(((kind,), attribute))
-            elif attribute == PLACE:
-                pools.setdefault((attribute, attributes), []).append(kind)
-            else:  # what happens to some is likely to happen to all that have the same attributes
-                pools[attribute, attributes] = [k for k in alike[attributes] if k != vocabulary.avatar]
-        for kind in vocabulary.vanishing:
-            if kind == vocabulary.avatar:
-                keys.append(((kind,), EXISTS))
-            else:
-                pools.setdefault((EXISTS, vocabulary.attributes_of(kind)), []).append(kind)
-        keys += [(tuple(kinds), attribute) for (attribute, _), kinds in pools.items()]
-        keys += [((kind,), CREATES) for kind in vocabulary.appearing]
-        return keys
-
     def _add_rows(self, index: int, *, tell: bool = True) -> None:
-        observed = Observed(self.transitions[index])
+        observed = self.observed[index]
         for phase in self.phases:
-            for context, mask, targets in self._observed_contexts(observed, phase):
+            for context, mask, targets in self.stages.contexts(observed, phase):
                 self._note(context, mask)
                 for target in targets:
-                    explained = observed.explain(target, context)
+                    explained = self.stages.explain(observed, target, context, mask)
                     if explained is None:
                         continue
                     row = target.rows.add(mask, explained, index)
@@ -168,87 +183,75 @@ class Dynamics:
                         target.tell(row)
                         self.version += len(target.lists) != held
 
-    def _observed_contexts(
-        self, observed: Observed, phase: int, only: Target | None = None
-    ) -> Iterator[Contexts]:
-        """The contexts of a phase when what came before it has come true as it was observed."""
-        others = [t for t in self.targets.values() if only is None or t.key != only.key]
-        now = staged(observed, [t for t in others if t.phase < phase])
-        targets = [only] if only is not None else [t for t in others if t.phase == phase]
-        avatar = self.avatar_of(now)
-        next_avatar: dict[str, Any] = {}
-        if avatar is not None and phase == 0:
-            after = observed.values(avatar.index) or {}
-            later = {t.attribute for t in others if t.pool == (avatar.kind,) and t.phase > 0}
-            next_avatar = {a: v for a, v in after.items() if a not in later}
-        origin = self._origin(observed.scene) if phase else None
-        return self._contexts(now, observed.action, targets, phase, next_avatar, origin, observed=observed)
+    def _read_again(self) -> bool:
+        """Rows that were read with rules that are no longer the best are read anew; whether there were any.
 
-    # ── the order of effects ─────────────────────────────────────────────────────────────────────────────
-
-    def _reconsider(self) -> bool:
-        """Try what gives trouble in another phase; whether anything is to be read anew."""
-        for target in self.targets.values():
-            known, refuted, then = self._tried_at.get(target.key, (0, 0, 0))
-            contradictions = len(target.rows.contradictions)
-            troubled = target.trouble >= max(_TROUBLE, 1.5 * known) or contradictions > 1.5 * refuted
-            grown = len(self.transitions) >= max(_ENOUGH, 3 * then) and len(target.lists[0].rules) > 2
-            if not (troubled or grown):
+        Of two changes in a step, the first is read with the second; all that comes after the first, with the first.
+        Whether something goes on to exist is read with what became of it before.
+        """
+        reread = False
+        for key, target in self.targets.items():
+            rules = self._rules_read_with(target)
+            known = self._read_with.get(key, rules)
+            self._read_with[key] = rules
+            if known == rules:
                 continue
-            now = max(known, target.trouble), max(refuted, contradictions), len(self.transitions)
-            self._tried_at[target.key] = now
-            order = self._best_order(target)
-            if order != (target.phase, target.in_turn):
-                self._order[target.key] = order
+            reread = True
+            if target.leads is not None and known[0] != rules[0]:
                 self._outdated = True
-                return True
-        return False
+                break
+            self._read_rows(target)
+        return reread
 
-    def _best_order(self, target: Target) -> tuple[int, bool]:
-        """The phase with the shortest description of what was seen lately, and whether things go in turn."""
-        latest = range(len(self.transitions))[-_RECENT:]
-        chosen = sorted({*latest, *target.rows.conflicting[:_RECENT]})
-        found: dict[tuple[int, bool], float] = {}
-        several = target.attribute == PLACE and any(self.vocabulary.drift(k) for k in target.pool)
-        for phase in range(_PHASES):
-            for in_turn in (False, True) if several else (False,):
-                trial = Target(*target.key, phase, in_turn)
-                for index in chosen:
-                    observed = Observed(self.transitions[index])
-                    for context, mask, _ in self._observed_contexts(observed, phase, only=trial):
-                        explained = observed.explain(trial, context)
-                        if explained is not None and trial.takes(context):
-                            trial.rows.add(mask, explained, index)
-                trial.fit(self.literals)
-                found[phase, in_turn] = trial.length
-        present = (target.phase, target.in_turn)
-        best = min(found, key=lambda order: (found[order], order))
-        return best if found[best] < found[present] - _BETTER else present
+    def _read_rows(self, target: Target) -> None:
+        """Read the rows of one target anew."""
+        self._read_with[target.key] = self._rules_read_with(target)
+        target.rows, target.failed = Rows(), True
+        for index, observed in enumerate(self.observed):
+            for context, mask, decided in self.stages.contexts(observed, target.phase, only=target):
+                explained = self.stages.explain(observed, target, context, mask) if decided else None
+                if explained is not None:
+                    target.rows.add(mask, explained, index)
+
+    def _rules_read_with(self, target: Target) -> tuple[Any, ...]:
+        """The rules that the rows of a target depend on."""
+        if target.leads is not None:
+            return target.lists[0].rules, target.leads.lists[0].rules
+        if target.attribute != EXISTS or not target.phase:
+            return ()
+        return tuple(
+            t.lists[0].rules
+            for t in self.targets.values()
+            if t.phase < target.phase
+            and set(t.pool) & set(target.pool)
+            and t.attribute not in (EXISTS, CREATES)
+        )
 
     @property
-    def phases(self) -> list[int]:
+    def phases(self) -> list[float]:
         """Those that there are, in order."""
-        return sorted({0, *(target.phase for target in self.targets.values())})
+        return sorted({0.0, *(target.phase for target in self.targets.values())})
 
     # ── contexts ─────────────────────────────────────────────────────────────────────────────────────────
 
     def avatar_of(self, scene: Scene) -> Thing | None:
         return scene.single(self.vocabulary.avatar) if self.vocabulary.avatar else None
 
-    def _origin(self, scene: Scene) -> Place | None:
+    def origin_of(self, scene: Scene) -> Place | None:
         avatar = self.avatar_of(scene)
         return None if avatar is None else avatar.place
 
-    def _contexts(
+    def contexts(
         self,
         now: Scene,
         action: Action,
         targets: Sequence[Target],
-        phase: int,
+        phase: float,
         next_avatar: Mapping[str, Any] | None,
         origin: Place | None,
         *,
         observed: Observed | None = None,
+        index: int | None = None,
     ) -> Iterator[Contexts]:
         """Each thing that can change in a phase, the avatar first.
 
@@ -261,7 +264,8 @@ class Dynamics:
         if avatar is not None:
             mine = [t for t in targets if t.attribute == CREATES or t.pool == (avatar.kind,)]
             if mine or phase == 0:
-                context = Context(now, action, avatar, avatar, direction, self.vocabulary, **stage)
+                own = self.vocabulary.own_direction(now, avatar, action)
+                context = Context(now, action, avatar, avatar, direction, self.vocabulary, own=own, **stage)
                 mask = self.literals.mask(literals(context))
                 yield context, mask, mine
                 if next_avatar is None:
@@ -277,6 +281,8 @@ class Dynamics:
                     and is_far(thing, avatar)
                     and not target.in_turn
                 ):
+                    continue
+                if index is not None and index != thing.index and not target.in_turn:
                     continue
                 thing, me = scene.things[thing.index], None if avatar is None else scene.things[avatar.index]
                 own = self.vocabulary.own_direction(scene, thing, action)
@@ -326,9 +332,8 @@ class Dynamics:
                 values[target.attribute] = apply_effect(context, target.attribute, effect)
             elif target.attribute == EXISTS and target.lists[0].effect(mask) == DELETE:
                 return {}
-        later = {
-            t.attribute for t in self.targets.values() if t.pool == (context.thing.kind,) and t.phase > 0
-        }
+        mine = [t for t in self.targets.values() if t.pool == (context.thing.kind,)]
+        later = {t.attribute for t in mine} - {t.attribute for t in mine if t.phase == 0}
         return {a: v for a, v in values.items() if a not in later}
 
     def foreseen(self, state: State, action: Action) -> list[Contexts]:
@@ -354,13 +359,13 @@ class Dynamics:
 
     def _foresee(self, state: State, action: Action) -> Iterator[Contexts]:
         now = scene_of(state)
-        origin = self._origin(now)
+        origin = self.origin_of(now)
         phases = self.phases
         for phase in phases:
             targets = [t for t in self.targets.values() if t.phase == phase]
             changes: dict[int, dict[str, Any]] = {}
             gone: set[int] = set()
-            for context, mask, mine in self._contexts(
+            for context, mask, mine in self.contexts(
                 now, action, targets, phase, None, origin if phase else None
             ):
                 yield context, mask, mine

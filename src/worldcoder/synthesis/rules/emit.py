@@ -48,7 +48,7 @@ class Block:
 
 
 def _phase(
-    dynamics: Dynamics, writer: Writer, lists: Mapping[TargetKey, DecisionList], phase: int
+    dynamics: Dynamics, writer: Writer, lists: Mapping[TargetKey, DecisionList], phase: float
 ) -> list[str]:
     """The lines of one phase, those about the avatar first."""
     keys = [key for key in lists if dynamics.targets[key].phase == phase]
@@ -139,7 +139,7 @@ def _statement(writer: Writer, target: Target, rule: Rule, mover: str | None, *,
     if attribute == CREATES and effect != KEEP:
         _, term, rest = effect
         values = ", ".join(f"{a!r}: {v!r}" for a, v in rest)
-        place = "None" if term is None else writer.place(term)
+        place = {None: "None", "nowhere": "(None, None)"}.get(term) or writer.place(term)
         return f"made.append(({target.pool[0]!r}, {place}, {{{values}}}))"
     if effect in (KEEP, UNKNOWN):
         return "pass"

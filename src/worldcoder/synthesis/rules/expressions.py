@@ -76,6 +76,8 @@ class Writer:
             return "origin"
         if anchor == "own":
             return f"{self.use('ahead')}({self.this}, {self.heading()}{'' if k == 1 else f', {k}'})"
+        if anchor == "toward":
+            return f"{self.use('toward')}({self.this}, {self.me})"
         if anchor == "off":
             return f"{self.use('beside')}({self.this}, {k[0]}, {k[1]})"
         obj = self.this if anchor == "self" else self.me
@@ -279,6 +281,37 @@ class Writer:
                 return f"{self.use('near')}({self.me}, {self.object(term)})"
             case ("apart", term):
                 return f"{self.use('apart')}({self.me}, {self.object(term)})"
+            case ("neighbour", kind):
+                return f"{self.use('around')}(state, {self.this}, {kind!r})"
+            case ("no neighbour", kind):
+                return f"{self.use('none_around')}(state, {self.this}, {kind!r})"
+            case ("neighbour.", kind, attribute, value):
+                found = f"{self.use('around')}(state, {self.this}, {kind!r})"
+                return f"any({read('o', attribute)} == {value!r} for o in {found})"
+            case ("next", kind, (dx, dy)):
+                return f"{self.use('things')}(state, {self.use('beside')}({self.this}, {dx}, {dy}), {kind!r})"
+            case (("sees" | "not sees") as form,):
+                self.movers.add(mover or "")
+                helper = self.use("sees" if form == "sees" else "does_not_see")
+                return f"{helper}(state, {self.this}, {self.me})"
+            case (("joined" | "not joined") as form, kind, first, second):
+                names = ", ".join(repr(a) for a in self.vocabulary.links[kind])
+                helper = self.use("joined" if form == "joined" else "not_joined")
+                return f"{helper}(state, {kind!r}, ({names}), {self.object(first)}, {self.object(second)})"
+            case (
+                ("before all" | "after all" | "not before all" | "not after all") as form,
+                reference,
+                term,
+                number,
+            ):
+                helper = self.use("before_all" if form.endswith("before all") else "after_all")
+                there = f"state, {self.this}, {reference!r}, {self.object(term)}, {number!r}"
+                asked = (
+                    ""
+                    if not form.startswith("not")
+                    else f"{self.use('is_object')}({self.object(term)}) and not "
+                )
+                return f"{asked}{helper}({there})"
             case ("near",):
                 return f"{self.use('near')}({self.me}, {self.this})"
         raise AssertionError(literal)

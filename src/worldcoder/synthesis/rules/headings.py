@@ -20,6 +20,8 @@ Source = tuple[str, ...]
 
 _ENOUGH = 6
 """Moves of a kind from which on its heading is looked for, where there is an avatar that may have moved it."""
+_CARRIED = 4
+"""The same for an avatar, of moves that are not its own."""
 _PURE = 0.9
 
 
@@ -57,13 +59,18 @@ class OwnMoves:
 
     total: int = 0
     _by: dict[Source, dict[Any, Counter[Vector]]] = field(default_factory=dict)
+    _by_verb: Counter[Any] = field(default_factory=Counter)
+    _carried: dict[tuple[Any, Source], dict[Any, Counter[Vector]]] = field(default_factory=dict)
 
     def add(self, scene: Scene, verb: Any, thing: Thing, vector: Vector) -> None:
         """One more; the scene is the one before it."""
         self.total += 1
+        self._by_verb[verb] += 1
         for source in self._sources(scene, thing):
             key = _key(source, scene, verb, thing)
             self._by.setdefault(source, {}).setdefault(key, Counter())[vector] += 1
+            if source[0] == "under":
+                self._carried.setdefault((verb, source), {}).setdefault(key, Counter())[vector] += 1
 
     def drift(self) -> Vector | None:
         """The commonest displacement."""
@@ -105,6 +112,22 @@ class OwnMoves:
                 continue
             if source == ("action",) or share[source] > by_action + 0.05:
                 return Heading(source, dict(self._table(by)))
+        return None
+
+    def carried(self) -> tuple[Heading, set[Any]] | None:
+        """What lies under things and tells where they are carried, and the actions that move them in no other way."""
+        for source in dict.fromkeys(source for _, source in self._carried):
+            merged: dict[Any, Counter[Vector]] = {}
+            verbs = set()
+            for (verb, its), by in self._carried.items():
+                if its == source and self._by_verb[verb] == sum(moves.total() for moves in by.values()):
+                    verbs.add(verb)
+                    for key, moves in by.items():
+                        merged.setdefault(key, Counter()).update(moves)
+            counted = sum(moves.total() for moves in merged.values())
+            vectors = {moves.most_common(1)[0][0] for moves in merged.values()}
+            if counted >= _CARRIED and len(vectors) > 1 and len(merged) <= 8 and self._share(merged) >= _PURE:
+                return Heading(source, dict(self._table(merged))), verbs
         return None
 
     @staticmethod

@@ -1,5 +1,7 @@
 """The small functions that emitted programs are written with; each program carries those it uses."""
 
+from worldcoder.synthesis.rules.helpers_relations import RELATIONS
+
 HELPERS: dict[str, str] = {
     "only": '''
 def only(state, kind):
@@ -364,6 +366,8 @@ def count(state, kind, attribute, value):
     return sum(getattr(o, attribute) == value for o in state.all(kind))
 ''',
 }  # fmt: skip
+HELPERS |= RELATIONS
+
 NEEDS: dict[str, tuple[str, ...]] = {
     "beyond_frame": ("within",),
     "passable": ("look",),
@@ -391,6 +395,13 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "alike": ("distinct", "is_object", "get"),
     "unlike": ("distinct", "is_object", "get"),
     "differs": ("get",),
+    "sees": ("toward", "blocked", "passable", "look"),
+    "does_not_see": ("sees", "toward", "blocked", "passable", "look"),
+    "none_around": ("around",),
+    "joined": ("is_object",),
+    "not_joined": ("joined", "is_object"),
+    "before_all": ("numbers_there", "is_number", "is_object"),
+    "after_all": ("numbers_there", "is_number", "is_object"),
 }
 
 

@@ -9,7 +9,7 @@ argument names, "the:Kind" the only object of a kind, "me.a" what attribute a of
 "link:Kind" the only object of a kind that refers to nothing but the avatar, what it refers to and the arguments.
 Places: ("me", k) is k steps ahead of the avatar, ("self", k) the same from the object itself, ("own", k) k steps
 where the object heads by itself, ("off", (dx, dy)) a fixed way from the object, ("origin", 0) where the avatar set
-out from.
+out from, ("toward", 1) one step from the object to the avatar in its row or column.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from worldcoder.synthesis.rules.scene import Place, Scene, Thing
-from worldcoder.synthesis.rules.statistics import Vector
+from worldcoder.synthesis.rules.statistics import Vector, vector_between
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 from worldcoder.world.values import Action
 
@@ -39,6 +39,8 @@ COSTS: Mapping[str, float] = {
     "row free": 2.6, "row blocked": 2.8, "in row": 2.0, "referred": 2.4, "unreferred": 2.4,
     "any like": 3.4, "none like": 3.4, "every": 3.2, "not every": 3.4, "some": 2.8, "no": 2.6,
     "some on": 2.8, "none on": 2.8, "all on": 3.2,
+    "neighbour": 2.4, "no neighbour": 2.6, "neighbour.": 3.2, "next": 2.9, "sees": 2.2, "not sees": 2.4,
+    "joined": 2.4, "not joined": 2.6, "before all": 2.6, "not before all": 2.8, "after all": 2.6, "not after all": 2.8,
     "more": 3.0, "at most": 3.0, "count least": 3.0, "count below": 3.0,
 }  # fmt: skip
 """Description lengths in nats. Literals about farther places and constants cost more (see `literal_cost`)."""
@@ -62,7 +64,7 @@ class Context:
     vocabulary: Vocabulary
     next_avatar: Mapping[str, Any] = field(default_factory=dict)
     own: Vector | None = None
-    phase: int = 0
+    phase: float = 0
     origin: Place | None = None
     known: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     """What was found out about this context already."""
@@ -74,6 +76,8 @@ class Context:
     def place(self, term: PlaceTerm) -> Place | None:
         """Where a place term points, or None where it points nowhere."""
         anchor, k = term
+        if anchor == "toward":
+            return None if self.avatar is None else toward(self.thing.place, self.avatar.place)
         if anchor == "off":
             start, vector, times = self.thing.place, k, 1
         elif anchor == "origin":
@@ -149,6 +153,15 @@ class Context:
             row.append(here[0])
 
 
+def toward(start: Place | None, end: Place | None) -> Place | None:
+    """One step from a place to another in its row or column; None where it is in neither, or the same."""
+    vector = vector_between(start, end) if start is not None and end is not None else None
+    if start is None or vector is None or vector == (0, 0) or 0 not in vector:
+        return None
+    dx, dy = ((v > 0) - (v < 0) for v in vector)
+    return (start[0] + dx, start[1] + dy)
+
+
 def place_terms(context: Context) -> list[PlaceTerm]:
     """The places that matter for a context, nearest first."""
     terms: list[PlaceTerm] = []
@@ -160,6 +173,12 @@ def place_terms(context: Context) -> list[PlaceTerm]:
         terms += [("own", 1), ("own", 2)]
     if context.origin is not None:
         terms.append(("origin", 0))
+    if (
+        not context.is_avatar
+        and context.avatar is not None
+        and context.thing.kind in context.vocabulary.autonomous
+    ):
+        terms.append(("toward", 1))
     if not context.is_avatar:
         terms += [
             ("off", v)

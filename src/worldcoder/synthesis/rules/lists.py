@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from worldcoder.synthesis.rules.covering import Covering
-from worldcoder.synthesis.rules.effects import KEEP, UNKNOWN, Effect
+from worldcoder.synthesis.rules.effects import KEEP, Effect
 from worldcoder.synthesis.rules.language import Literal, literal_cost
+from worldcoder.synthesis.rules.rows import Row, Rows
 
 RULE_COST = 1.0
 UNFINISHED_COST = 1e6
@@ -24,6 +26,11 @@ _MANY = 300
 """Rows from which on the beam is narrower where a list is known already."""
 WITHIN = 9.0
 """Lists this many nats above the best are kept: about one in 8,000 of its weight."""
+
+
+def last_cost(effect: Effect) -> float:
+    """What it costs that an effect is what happens if no rule applies: mostly nothing happens, or comes, or goes."""
+    return 0.0 if effect == KEEP else 4.0 if effect[0] in ("create", "delete") else 1.0
 
 
 class Literals:
@@ -83,101 +90,20 @@ class DecisionList:
         return next(rule for rule in self.rules if rule.condition & mask == rule.condition)
 
 
-@dataclass
-class Side:
-    """Observations of one context that some effect explains together."""
-
-    effects: dict[Effect, float]
-    transitions: list[int]
-
-
-class Row:
-    """One kind of context met, and what was observed there.
-
-    In a clean world all observations agree and there is one side; otherwise the largest one is believed.
-    """
-
-    def __init__(self, mask: int) -> None:
-        self.mask = mask
-        self.sides: list[Side] = []
-
-    @property
-    def effects(self) -> dict[Effect, float]:
-        """What explains the larger part of the observations, with costs."""
-        return self._believed().effects
-
-    @property
-    def count(self) -> int:
-        """How many transitions it stands for."""
-        return sum(len(side.transitions) for side in self.sides)
-
-    @property
-    def disputed(self) -> list[int]:
-        """The transitions on the smaller sides."""
-        believed = self._believed()
-        return [i for side in self.sides if side is not believed for i in side.transitions]
-
-    def _believed(self) -> Side:
-        return (
-            self.sides[0] if len(self.sides) == 1 else max(self.sides, key=lambda side: len(side.transitions))
-        )
-
-    def add(self, effects: Mapping[Effect, float], transition: int) -> bool:
-        """Add an observation; whether the row now says something else."""
-        before = self._believed() if self.sides else None
-        said = None if before is None else len(before.effects)
-        for side in self.sides:
-            both = {effect: cost for effect, cost in side.effects.items() if effect in effects}
-            if both:
-                side.effects = both
-                side.transitions.append(transition)
-                break
-        else:
-            self.sides.append(Side(dict(effects), [transition]))
-        after = self._believed()
-        return after is not before or len(after.effects) != said
-
-
-class Rows:
-    """Rows without repetitions."""
-
-    def __init__(self) -> None:
-        self.by_mask: dict[int, Row] = {}
-        self._unknown: dict[int, None] = {}
-
-    def add(self, mask: int, effects: Mapping[Effect, float], transition: int) -> Row | None:
-        """Add one observation; returns the row if it is new or says something else than before."""
-        if UNKNOWN in effects:
-            self._unknown.setdefault(transition)
-            return None
-        row = self.by_mask.get(mask)
-        if row is None:
-            row = self.by_mask[mask] = Row(mask)
-        return row if row.add(effects, transition) else None
-
-    @property
-    def contradictions(self) -> list[int]:
-        """The transitions that no rule of the language can explain together with the others."""
-        return [*self._unknown, *(i for row in self.by_mask.values() for i in row.disputed)]
-
-    @property
-    def conflicting(self) -> list[int]:
-        """The same, with some of those that they contradict."""
-        rows = (row for row in self.by_mask.values() if len(row.sides) > 1)
-        return [*self._unknown, *(i for row in rows for side in row.sides for i in side.transitions[:5])]
-
-    def __len__(self) -> int:
-        return len(self.by_mask)
-
-
 def search(
     rows: Rows, literals: Literals, *, beam: int = 12, most_rules: int = 40, keep: int = 60
 ) -> list[DecisionList]:
-    """Decision lists that explain all rows, cheapest first. Where none does, the one that explains most."""
+    """Decision lists that explain all rows, cheapest first. Where none does, the one that explains most.
+
+    beam: 0 for a quick answer: one list of exceptions, good and seldom the best.
+    """
     if not rows.by_mask:
         return [DecisionList((Rule(0, KEEP),), 0.4)]
     problem = _Problem(list(rows.by_mask.values()), literals)
-    complete = problem.exceptions()
+    complete = problem.exceptions(most_rules, None if beam else 2)
+    if not beam:
+        found = [DecisionList(rules, cost) for rules, cost in complete.items()]
+        return sorted(found, key=lambda one: one.cost) or [DecisionList((Rule(0, KEEP),), UNFINISHED_COST)]
     if complete and len(rows) > _MANY:  # the beam looks for what is even shorter; not at any price
         beam, most_rules = max(2, beam // 3), min(most_rules, 3 + min(map(len, complete)))
     layer: dict[int, list[tuple[float, tuple[Rule, ...]]]] = {problem.everything: [(0.0, ())]}
@@ -190,7 +116,9 @@ def search(
         for remaining, lists in layer.items():
             for effect in problem.last(remaining):
                 for cost, rules in lists:
-                    complete[(*rules, Rule(0, effect))] = cost + problem.effect_cost[effect]
+                    complete[(*rules, Rule(0, effect))] = (
+                        cost + problem.effect_cost[effect] + last_cost(effect)
+                    )
             for found_rule in problem.rules(remaining):
                 _, _, cover, price = found_rule
                 longer = following.setdefault(remaining & ~cover, [])
@@ -265,13 +193,22 @@ class _Problem:
                 cheapest[column] = literal
         return [(literal, column) for literal, column in columns if cheapest[column] == literal]
 
-    def exceptions(self) -> dict[tuple[Rule, ...], float]:
+    def exceptions(self, most_rules: int, tried: int | None = None) -> dict[tuple[Rule, ...], float]:
         """Lists of exceptions to one effect (see `covering.py`): what is found further has to be as short."""
         explained = {effect: rows for effect, rows, _ in self.effects}
         covering = Covering(
-            self._distinct, self.literals.cost, explained, self.effect_cost, self.everything, RULE_COST
+            self._distinct,
+            self.literals.cost,
+            explained,
+            self.effect_cost,
+            self.everything,
+            RULE_COST,
+            most_rules,
         )
-        return {tuple(Rule(*rule) for rule in rules): cost for rules, cost in covering.lists()}
+        return {
+            tuple(Rule(*rule) for rule in rules): cost + last_cost(rules[-1][1])
+            for rules, cost in islice(covering.lists(), tried)
+        }
 
     def last(self, remaining: int) -> list[Effect]:
         """The effects that explain all of these rows by themselves."""
@@ -380,7 +317,9 @@ class _Problem:
         cost = self.literals.cost
         for effect, explained in self.explained.items():
             if effect != rule.effect and cover & ~explained == 0:
-                yield Rule(rule.condition, effect), self.effect_cost[effect] - self.effect_cost[rule.effect]
+                extra = self.effect_cost[effect] - self.effect_cost[rule.effect]
+                extra += 0.0 if rule.condition else last_cost(effect) - last_cost(rule.effect)
+                yield Rule(rule.condition, effect), extra
         for literal in bits(rule.condition):
             rest = rule.condition & ~(1 << literal)
             base = self._cover(rest) & remaining

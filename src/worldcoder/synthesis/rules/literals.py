@@ -12,6 +12,7 @@ from worldcoder.synthesis.rules.quantities import (
     counted_literals,
     with_singles,
 )
+from worldcoder.synthesis.rules.relations import common_relations, own_relations
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Thing
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 
@@ -51,6 +52,7 @@ def common_literals(context: Context) -> Iterator[Literal]:
     yield from counted_literals(context)
     yield from compared_literals(context, own=False)
     yield from _reference_literals(context, common)
+    yield from common_relations(context)
     yield from _row_literals(context)
     if context.phase and avatar is not None:
         yield ("moved",) if avatar.place != context.origin else ("not moved",)
@@ -73,6 +75,7 @@ def own_literals(context: Context) -> Iterator[Literal]:
     yield from compared_literals(context, own=True)
     yield from alike_literals(context)
     yield from _reference_literals(context, mine)
+    yield from own_relations(context)
     if any(t is thing for t in context.row()):
         yield ("in row",)
     if not context.is_avatar and avatar is not None:
@@ -253,9 +256,12 @@ def _distance_literals(context: Context, values: Mapping[str, Any]) -> Iterator[
 def _reference_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Literal]:
     """Whether anything of a kind refers to an object: whether a place holds something."""
     for term, target in values.items():
-        if isinstance(target, Thing) and term != "me" and "." not in term:
+        mine = term.startswith("self.") and term.count(".") == 1
+        if isinstance(target, Thing) and term != "me" and ("." not in term or mine):
             for kind, attribute in context.vocabulary.references:
                 if context.avatar is not None and kind == context.avatar.kind:
+                    continue
+                if mine and kind == context.thing.kind:
                     continue
                 there = context.scene.kinds.get(kind, ())
                 if any(t.values.get(attribute) is target for t in there):

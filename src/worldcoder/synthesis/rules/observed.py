@@ -8,7 +8,7 @@ from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN, Effect, ef
 from worldcoder.synthesis.rules.language import Context, place_terms
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
 from worldcoder.synthesis.rules.statistics import same_value
-from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target
+from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
 from worldcoder.world.values import Transition
 
 _FOREIGN: Any = object()  # a reference to something that was not there before
@@ -30,6 +30,8 @@ class Observed:
         }
         taken = {new.index for new in self._became if new is not None}
         self._made = [t for t in self._after.things if t.index not in taken]
+        self.supposed: dict[TargetKey, tuple[Target, Any, dict[int, Any]]] = {}
+        """What first changes, by their rules, are supposed to have made of things; see `stages.py`."""
 
     def is_gone(self, index: int) -> bool:
         return self._became[index] is None
@@ -66,6 +68,10 @@ class Observed:
                         if not same and value is not _FOREIGN:
                             changes.setdefault(thing.index, {})[target.attribute] = value
         return changes, gone
+
+    def keeps(self, index: int, attribute: str) -> bool:
+        """Whether a thing is there afterwards, and has the attribute before and after."""
+        return not self.is_gone(index) and self._has(index, attribute)
 
     def _has(self, index: int, attribute: str) -> bool:
         new = self._became[index]
@@ -123,7 +129,7 @@ class Observed:
             return dict(_UNKNOWN)
         rest = tuple(sorted((a, v) for a, v in made[0].values.items() if a not in (PLACE, KIND)))
         if made[0].place is None:
-            return {("create", None, rest): 2.0}
+            return {("create", "nowhere" if PLACE in made[0].values else None, rest): 2.0}
         found: dict[Effect, float] = {
             ("create", term, rest): 2.0 + 0.3 * abs(term[1])
             for term in place_terms(context)

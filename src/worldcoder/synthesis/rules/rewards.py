@@ -11,7 +11,8 @@ from typing import Any
 from worldcoder.synthesis.rules import changes
 from worldcoder.synthesis.rules.effects import Effect
 from worldcoder.synthesis.rules.language import Literal
-from worldcoder.synthesis.rules.lists import DecisionList, Literals, Rows, Rule, search
+from worldcoder.synthesis.rules.lists import DecisionList, Literals, Rule, search
+from worldcoder.synthesis.rules.rows import Rows
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, scene_of
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 from worldcoder.world.values import Action, Goal, Transition

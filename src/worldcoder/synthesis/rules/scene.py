@@ -89,6 +89,11 @@ class Scene:
                 new.cells.setdefault(place, []).append(thing)
         return new
 
+    def is_gone(self, index: int) -> bool:
+        """Whether a thing is no longer in the scene, though it keeps its number."""
+        thing = self.things[index]
+        return not any(thing is one for one in self.kinds.get(thing.kind, ()))
+
     def at(self, place: Place | None) -> list[Thing]:
         return self.cells.get(place, []) if place is not None else []
 

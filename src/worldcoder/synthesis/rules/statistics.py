@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import gcd, log
 from typing import Any
 
 from worldcoder.synthesis.rules.scene import PLACE, Scene, Thing
 
 Vector = tuple[int, int]
+Box = tuple[Any, Any, Any, Any]
+_SURE = 0.75
+"""The share of what changed beside an avatar that has to tell where an action heads, if it never moved it."""
+_TOUCHES = 3
+"""The same in numbers, where another action moves it there."""
 Verb = str | tuple[Any, ...]
 """An action without the objects it names: "up", or ("go", "north") where the arguments are mere words."""
 
@@ -102,3 +107,18 @@ def standing(scene: Scene, things: Sequence[Thing]) -> tuple[int, int, float]:
     places = [t.place for t in things if t.place is not None and all(type(v) is int for v in t.place)]
     apart = (abs(2 * x - x0 - x1) + abs(2 * y - y0 - y1) for x, y in places)
     return len(things), -len(things[0].values), min(apart, default=0)
+
+
+def is_sure(touches: Counter[Vector], to: Vector, taken: Collection[Vector]) -> bool:
+    """Whether what changed beside the avatar tells where an action heads that never moved it.
+
+    taken: where other actions move it.
+    """
+    return touches[to] >= _SURE * touches.total() and (to not in taken or touches[to] >= _TOUCHES)
+
+
+def widened(box: Box | None, other: Box) -> Box:
+    """The least box that holds both: least x and y, greatest x and y."""
+    if box is None:
+        return other
+    return (min(box[0], other[0]), min(box[1], other[1]), max(box[2], other[2]), max(box[3], other[3]))

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from worldcoder.synthesis.rules.effects import KEEP, Effect
 from worldcoder.synthesis.rules.language import Context
-from worldcoder.synthesis.rules.lists import DecisionList, Literals, Row, Rows, Rule, search
+from worldcoder.synthesis.rules.lists import DecisionList, Literals, Rule, search
+from worldcoder.synthesis.rules.rows import Row, Rows
+from worldcoder.synthesis.rules.scene import PLACE
+from worldcoder.synthesis.rules.vocabulary import Vocabulary
 
 EXISTS = "@exists"
 CREATES = "@creates"
 
-TargetKey = tuple[tuple[str, ...], str]
-"""The kinds and the attribute."""
+TargetKey = tuple[tuple[str, ...], str, int]
+"""The kinds, the attribute, and which of its changes in a step."""
 
-_CONTRADICTION_COST = 12.0
+CONTRADICTION_COST = 24.0
 """What a transition that the rows contradict adds to the description length."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Target:
     """What one set of decision lists predicts.
 
@@ -26,12 +30,17 @@ class Target:
     attribute: the place counts as one; `EXISTS`: whether the object goes on to exist.
     phase: of the step; what happens in earlier phases has happened already when this is decided.
     in_turn: whether objects change one after the other, those ahead first, each seeing what came before it.
+    follows: where the attribute changes twice in a step, the target of the first change; what that one makes of it
+    is never seen, and what this one starts from. leads: the second change, where this is the first.
     """
 
     pool: tuple[str, ...]
     attribute: str
-    phase: int = 0
+    phase: float = 0
     in_turn: bool = False
+    follows: Target | None = None
+    leads: Target | None = field(default=None, repr=False)
+    starts: dict[Any, Any] = field(default_factory=dict, repr=False)  # see `stages.py`
     rows: Rows = field(default_factory=Rows)
     lists: list[DecisionList] = field(default_factory=lambda: [DecisionList((Rule(0, KEEP),), 0.4)])
     searched_at: int = 0
@@ -41,7 +50,7 @@ class Target:
 
     @property
     def key(self) -> TargetKey:
-        return self.pool, self.attribute
+        return self.pool, self.attribute, 1 if self.follows is None else 2
 
     def takes(self, context: Context) -> bool:
         """Whether this is about the thing of a context."""
@@ -59,6 +68,10 @@ class Target:
             found = self._votes[mask] = tuple(dict.fromkeys(one.effect(mask) for one in self.lists))
         return found
 
+    def prefer(self, rules: tuple[Rule, ...]) -> None:
+        """Put a list first, if it is one of those that fit."""
+        self.lists.sort(key=lambda one: one.rules != rules)
+
     def tell(self, row: Row) -> None:
         """Drop the lists that a new row falsifies; the best one stays where none is left, until the next search."""
         before, best = len(self.lists), self.lists[0]
@@ -75,16 +88,16 @@ class Target:
     @property
     def length(self) -> float:
         """The description length of the rules, and of what they cannot explain."""
-        return self.lists[0].cost + _CONTRADICTION_COST * len(self.rows.contradictions)
+        return self.lists[0].cost + CONTRADICTION_COST * len(self.rows.contradictions)
 
     @property
     def trouble(self) -> int:
         """How much there is that the rules do not explain, or only one by one."""
         return len(self.rows.contradictions) + max(0, len(self.lists[0].rules) - 6)
 
-    def fit(self, vocabulary_of_literals: Literals) -> None:
+    def fit(self, vocabulary_of_literals: Literals, *, beam: int = 12, most_rules: int = 40) -> None:
         """Search; lists that survived stay in the ensemble."""
-        found = search(self.rows, vocabulary_of_literals)
+        found = search(self.rows, vocabulary_of_literals, beam=beam, most_rules=most_rules)
         known = {one.rules for one in found}
         for one in self.lists:
             if one.rules not in known and all(
@@ -96,3 +109,28 @@ class Target:
             self.lists = [one for one in found if one.cost <= found[0].cost + 9.0][:80]
         self.searched_at = len(self.rows)
         self.failed = False
+
+
+def changing(vocabulary: Vocabulary) -> list[tuple[tuple[str, ...], str]]:
+    """The kinds and the attribute of all that changes."""
+    keys: list[tuple[tuple[str, ...], str]] = []
+    pools: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for kind in vocabulary.kinds:
+        alike.setdefault(vocabulary.attributes_of(kind), []).append(kind)
+    for kind, attribute in vocabulary.changing:
+        attributes = vocabulary.attributes_of(kind)
+        if kind == vocabulary.avatar:
+            keys.append(((kind,), attribute))
+        elif attribute == PLACE:
+            pools.setdefault((attribute, attributes), []).append(kind)
+        else:  # what happens to some is likely to happen to all that have the same attributes
+            pools[attribute, attributes] = [k for k in alike[attributes] if k != vocabulary.avatar]
+    for kind in vocabulary.vanishing:
+        if kind == vocabulary.avatar:
+            keys.append(((kind,), EXISTS))
+        else:
+            pools.setdefault((EXISTS, vocabulary.attributes_of(kind)), []).append(kind)
+    keys += [(tuple(kinds), attribute) for (attribute, _), kinds in pools.items()]
+    keys += [((kind,), CREATES) for kind in vocabulary.appearing]
+    return keys

@@ -21,12 +21,14 @@ from worldcoder.synthesis.rules.statistics import (
     count_move,
     information,
     is_far,
+    is_sure,
     majority,
     outcome_of,
     same_value,
     standing,
     unit,
     vector_between,
+    widened,
 )
 from worldcoder.world.values import Action, Transition
 
@@ -59,6 +61,7 @@ class Vocabulary:
         self._own_moves: dict[str, OwnMoves] = {}
         self.headings: dict[str, Heading] = {}
         self.pushed: set[str] = set()
+        self.alive: set[str] = set()  # kinds of which anything changes, comes or goes
         self.assumed: set[Any] = set()  # facings of which it is a guess where they head
         self._turned_round = False
         self.covering: list[tuple[str, str]] = []
@@ -125,16 +128,9 @@ class Vocabulary:
                 elif attribute != PLACE:
                     self.values.setdefault((thing.kind, attribute), {}).setdefault(value)
                     self._values_of.setdefault(attribute, {}).setdefault(value)
-        self._widen_frame(scene)
-        self._share(scene)
-
-    def _widen_frame(self, scene: Scene) -> None:
         if any(type(v) is int for place in scene.cells for v in place):
-            x0, y0, x1, y1 = scene.bounds
-            if self.frame is not None:
-                x0, y0 = min(x0, self.frame[0]), min(y0, self.frame[1])
-                x1, y1 = max(x1, self.frame[2]), max(y1, self.frame[3])
-            self.frame = (x0, y0, x1, y1)
+            self.frame = widened(self.frame, scene.bounds)
+        self._share(scene)
 
     def in_frame(self, place: tuple[Any, Any]) -> bool:
         """Whether a place lies among the places where anything was ever seen."""
@@ -271,13 +267,17 @@ class Vocabulary:
             for kind, moves in self._own_moves.items()
             if kind != self.avatar and (heading := moves.heading(led=self.avatar is not None)) is not None
         }
+        self.alive = {*(kind for kind, _ in self.changing), *self.vanishing, *self.appearing}
         self._kinds_together = {(mover, look[0]) for mover, look in self.together}
         self.changing_attributes = {a for _, a in self.changing}
         self.looks_change = any(a not in (PLACE, KIND) for _, a in self.changing)
         self.covering = self._find_covering()
         moved = [k for k, a in self.changing if a == PLACE and k != self.avatar]
         self.pushed = {k for k in moved if k not in self.autonomous}
-        self.links = self._find_links()
+        links: dict[str, list[str]] = {}  # those that always refer to the same several things
+        for kind, attribute in self.references.keys() - self.changing.keys():
+            links.setdefault(kind, []).append(attribute)
+        self.links = {kind: sorted(a) for kind, a in links.items() if kind != self.avatar and len(a) > 1}
         self.steps, self.facing, self.facings, self.assumed = {}, None, {}, set()
         if self.avatar is None:
             return
@@ -288,6 +288,11 @@ class Vocabulary:
         }
         if not table:
             return
+        carried = self._own_moves[self.avatar].carried() if self.avatar in self._own_moves else None
+        carriers: set[Verb] = set()
+        if carried is not None:
+            self.headings[self.avatar], carriers = carried
+            table = {verb: moves for verb, moves in table.items() if verb not in carriers} or table
         steps, purity = majority(table)
         best = purity
         for (kind, attribute), by_value in self._moves_by_value.items():
@@ -296,7 +301,11 @@ class Vocabulary:
                 if share > best + 0.05 and len(set(facings.values())) > 1 and len(by_value) <= _MOST_FACINGS:
                     best, self.facing, self.facings = share, attribute, facings
         if self.facing is None:
-            self.steps = steps
+            own = {verb: to for verb, to in steps.items() if verb in self.movers}
+            touched = {
+                v: to for v, to in steps.items() if v not in own and is_sure(table[v], to, own.values())
+            }
+            self.steps = {**own, **touched}
             if purity < 0.6 and sum(map(sum, (c.values() for c in table.values()))) > 4:
                 self.steps = {}
             complete(self.steps, [v for v in self.verbs if v not in steps and v not in self._with_objects])
@@ -417,14 +426,6 @@ class Vocabulary:
         moves = [kind for kind, attribute in self.changing if attribute == PLACE]
         pairs = [(a, b) for a in self.kinds for b in moves if b != self.avatar and a not in moves]
         return [pair for pair in pairs if pair in self._kinds_together]
-
-    def _find_links(self) -> dict[str, list[str]]:
-        """The kinds that always refer to the same several things, with the attributes by which they do."""
-        found: dict[str, list[str]] = {}
-        for kind, attribute in self.references:
-            if kind != self.avatar and (kind, attribute) not in self.changing:
-                found.setdefault(kind, []).append(attribute)
-        return {kind: attributes for kind, attributes in found.items() if len(attributes) > 1}
 
     def is_numeric(self, kind: str, attribute: str) -> bool:
         """Whether all values seen are numbers."""

@@ -1,0 +1,71 @@
+"""The small functions that tell what relates an object to others; see `helpers.py`."""
+
+RELATIONS: dict[str, str] = {
+    "toward": '''
+def toward(obj, other):
+    """One step from an object to another in its row or column; None where it is in neither, or in its place."""
+    if obj.x is None or other is None or other.x is None or (obj.x == other.x) == (obj.y == other.y):
+        return None
+    dx, dy = other.x - obj.x, other.y - obj.y
+    return (obj.x + (dx > 0) - (dx < 0), obj.y + (dy > 0) - (dy < 0))
+''',
+    "sees": '''
+def sees(state, obj, other):
+    """Whether another object is in the same row or column, with nothing between that stops this one."""
+    place = toward(obj, other)
+    if place is None:
+        return False
+    dx, dy = place[0] - obj.x, place[1] - obj.y
+    while place != (other.x, other.y):
+        if blocked(state, place, obj.kind):
+            return False
+        place = (place[0] + dx, place[1] + dy)
+    return True
+''',
+    "does_not_see": '''
+def does_not_see(state, obj, other):
+    """Whether an object stands somewhere where it does not see another."""
+    return obj.x is not None and not sees(state, obj, other)
+''',
+    "around": '''
+def around(state, obj, kind):
+    """The objects of a kind in the four cells beside an object."""
+    if obj.x is None:
+        return []
+    return [o for dx, dy in ((1, 0), (0, 1), (-1, 0), (0, -1)) for o in state.at(obj.x + dx, obj.y + dy, kind)]
+''',
+    "none_around": '''
+def none_around(state, obj, kind):
+    """Whether an object stands somewhere without an object of a kind beside it."""
+    return obj.x is not None and not around(state, obj, kind)
+''',
+    "joined": '''
+def joined(state, kind, attributes, a, b):
+    """Whether an object of a kind refers to both of two objects."""
+    both = is_object(a) and is_object(b) and a is not b
+    return both and any(all(any(getattr(o, n) is x for n in attributes) for x in (a, b)) for o in state.all(kind))
+''',
+    "not_joined": '''
+def not_joined(state, kind, attributes, a, b):
+    """Whether two are objects, and none of a kind refers to both."""
+    return is_object(a) and is_object(b) and a is not b and not joined(state, kind, attributes, a, b)
+''',
+    "numbers_there": '''
+def numbers_there(state, obj, attribute, target, number):
+    """A number of all other objects of the same kind that refer to something."""
+    there = [o for o in state.all(obj.kind) if o is not obj and getattr(o, attribute, ...) is target]
+    return [value for o in there if is_number(value := getattr(o, number, None))]
+''',
+    "before_all": '''
+def before_all(state, obj, attribute, target, number):
+    """Whether a number of an object is less than those of all others that refer to something."""
+    mine = getattr(obj, number)
+    return is_object(target) and all(mine < v for v in numbers_there(state, obj, attribute, target, number))
+''',
+    "after_all": '''
+def after_all(state, obj, attribute, target, number):
+    """Whether a number of an object is greater than those of all others that refer to something."""
+    mine = getattr(obj, number)
+    return is_object(target) and all(mine > v for v in numbers_there(state, obj, attribute, target, number))
+''',
+}

@@ -1,0 +1,111 @@
+"""What relates an object to others: neighbours, what joins it to something, being first of several, sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from worldcoder.synthesis.rules.language import Context, Literal, term_values
+from worldcoder.synthesis.rules.quantities import is_number
+from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Thing
+
+BESIDE = ((1, 0), (0, 1), (-1, 0), (0, -1))
+_AROUND = (*BESIDE, (1, 1), (-1, 1), (-1, -1), (1, -1))
+_FEW = 8
+"""Values of an attribute up to which each is spoken of."""
+
+
+def own_relations(context: Context) -> Iterator[Literal]:
+    """Those of the object itself."""
+    thing = context.thing
+    if thing.place is not None and all(type(v) is int for v in thing.place):
+        yield from _neighbours(context, thing.place)
+        if (
+            context.avatar is not None
+            and thing is not context.avatar
+            and thing.kind in context.vocabulary.autonomous
+        ):
+            yield ("sees",) if sees(context) else ("not sees",)
+    yield from _joined(context, own=True)
+    yield from _ranks(context)
+
+
+def common_relations(context: Context) -> Iterator[Literal]:
+    """Those of what the action and the avatar name."""
+    yield from _joined(context, own=False)
+
+
+def _neighbours(context: Context, place: Place) -> Iterator[Literal]:
+    """What is in the four cells beside an object; and where exactly, if it is something that changes."""
+    vocabulary, (x, y) = context.vocabulary, place
+    beside: set[str] = set()
+    values: set[tuple[str, str, Any]] = set()
+    for dx, dy in _AROUND:
+        for t in context.scene.at((x + dx, y + dy)):
+            if t.kind in vocabulary.alive:
+                yield ("next", t.kind, (dx, dy))
+            if (dx, dy) in BESIDE:
+                beside.add(t.kind)
+                values.update(
+                    (t.kind, a, v) for a, v in t.values.items() if (t.kind, a) in vocabulary.changing
+                )
+    for kind in vocabulary.kinds:
+        yield ("neighbour", kind) if kind in beside else ("no neighbour", kind)
+    for kind, attribute, value in values:
+        plain = attribute not in (PLACE, KIND) and not isinstance(value, Thing)
+        if plain and len(vocabulary.values.get((kind, attribute), ())) <= _FEW:
+            yield ("neighbour.", kind, attribute, value)
+
+
+def _joined(context: Context, *, own: bool) -> Iterator[Literal]:
+    """Whether something refers to both of two things, as a road does to the towns at its ends."""
+    joints = context.vocabulary.links
+    if not joints:
+        return
+    named = [(t, v) for t, v in term_values(context).items() if isinstance(v, Thing)]
+    for i, (first, a) in enumerate(named):
+        for second, b in named[i + 1 :]:
+            if a is not b and ("self" in (first, second)) is own:
+                for kind, attributes in joints.items():
+                    found = any(
+                        any(t.values.get(one) is a for one in attributes)
+                        and any(t.values.get(one) is b for one in attributes)
+                        for t in context.scene.kinds.get(kind, ())
+                    )
+                    yield ("joined" if found else "not joined", kind, first, second)
+
+
+def _ranks(context: Context) -> Iterator[Literal]:
+    """Whether a number of the object is the least or the greatest of those of its kind that refer to something."""
+    thing, vocabulary = context.thing, context.vocabulary
+    if vocabulary.is_single(thing.kind):
+        return
+    numbers = [a for a, v in thing.values.items() if is_number(v) and vocabulary.varies(thing.kind, a)]
+    if not numbers:
+        return
+    others = [t for t in context.scene.kinds.get(thing.kind, ()) if t is not thing]
+    for kind, reference in vocabulary.references:
+        if kind == thing.kind:
+            for term, target in term_values(context).items():
+                if isinstance(target, Thing) and term not in ("self", "me"):
+                    there = [t for t in others if t.values.get(reference) is target]
+                    for number in numbers:
+                        mine = thing.values[number]
+                        its = [v for t in there if is_number(v := t.values.get(number))]
+                        least, most = all(v > mine for v in its), all(v < mine for v in its)
+                        yield ("before all" if least else "not before all", reference, term, number)
+                        yield ("after all" if most else "not after all", reference, term, number)
+
+
+def sees(context: Context) -> bool:
+    """Whether the avatar is in a row or column with the object, and nothing that stops the object is between."""
+    thing, avatar = context.thing, context.avatar
+    place = context.place(("toward", 1))
+    if place is None or avatar is None or thing.place is None:
+        return False
+    dx, dy = place[0] - thing.place[0], place[1] - thing.place[1]
+    while place != avatar.place:
+        if any(not context.vocabulary.passable(thing.kind, t) for t in context.scene.at(place)):
+            return False
+        place = (place[0] + dx, place[1] + dy)
+    return True
