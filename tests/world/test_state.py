@@ -29,7 +29,9 @@ def test_json_and_pickle_round_trips(state: State) -> None:
 
 def test_a_state_of_another_process_is_equal() -> None:
     """Hashes of strings differ from process to process."""
-    made = "import pickle, sys; from worldcoder.world import Obj, State; s = State([Obj('Box', x=1)]); hash(s)"
+    made = (
+        "import pickle, sys; from worldcoder.world import Obj, State; s = State([Obj('Box', x=1)]); hash(s)"
+    )
     code = f"{made}; sys.stdout.buffer.write(pickle.dumps(s))"
     environment = {**os.environ, "PYTHONHASHSEED": "1"}
     there = subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
