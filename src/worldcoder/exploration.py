@@ -79,7 +79,7 @@ class Explorer:
             if self._proposer.top_interest / (len(way) + 2) <= best:
                 break  # nothing farther away can be worth more
             for action in self._new_actions(state):
-                interest = self._proposer.interest(state, action)
+                interest = self._proposer.interest(state, action, best * (len(way) + 2))
                 if interest / (len(way) + 2) > best:
                     best = interest / (len(way) + 2)
                     found = Lesson((*way, (state, action)), f"interest {interest:g}")

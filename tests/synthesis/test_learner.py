@@ -84,7 +84,7 @@ class Fake:
     def evidence(self, program: Program) -> Program:
         return program
 
-    def interest(self, state: State, action: Action) -> float:
+    def interest(self, state: State, action: Action, above: float = 0.0) -> float:
         return 0.0
 
 

@@ -175,8 +175,8 @@ class HybridSynthesizer:
     def top_interest(self) -> float:
         return self.rules.top_interest
 
-    def interest(self, state: State, action: Action) -> float:
-        return self.rules.interest(state, action)
+    def interest(self, state: State, action: Action, above: float = 0.0) -> float:
+        return self.rules.interest(state, action, above)
 
     @property
     def calls(self) -> int:

@@ -211,7 +211,7 @@ class LanguageModelSynthesizer:
     def top_interest(self) -> float:
         return TOP
 
-    def interest(self, state: State, action: Action) -> float:
+    def interest(self, state: State, action: Action, above: float = 0.0) -> float:
         return self._novelty.interest(state, action)
 
     # ── what is spent, and what for ──────────────────────────────────────────────────────────────────────

@@ -68,6 +68,7 @@ class Dynamics:
         self._passages: tuple[Any, set[tuple[str, Look]]] | None = None
         self._foreseen: dict[tuple[State, Action], list[Contexts]] = {}
         self._foreseen_by: object = None
+        self._watched: dict[tuple[State, Action], list[tuple[str, int]]] = {}  # kinds and literals
         self._common: tuple[Any, int] = None, 0
         self._outdated = False
         self.observed: list[Observed] = []
@@ -155,6 +156,7 @@ class Dynamics:
         self.targets = {}
         self.novelty.forget()
         self._foreseen.clear()
+        self._watched.clear()
         for observed in self.observed:
             observed.supposed.clear()
         for target in (t for name in changing(self.vocabulary) for t in self._order.targets(*name)):
@@ -388,6 +390,25 @@ class Dynamics:
     def _is_watched(self, context: Context) -> bool:
         """Whether novelty is looked for here: at the avatar, or everywhere in a world without one."""
         return context.phase == 0 and (context.is_avatar or context.avatar is None)
+
+    def unseen(self, state: State, action: Action) -> list[Literal]:
+        """The literals about an action in a state that were never met with an action of its kind."""
+        found = self._watched.get((state, action))
+        if found is None or len(self._watched) > _KEPT:
+            if len(self._watched) > _KEPT:
+                self._watched.clear()
+            now = scene_of(state)
+            kinds = () if self.avatar_of(now) is not None else self.targets.values()
+            targets = [t for t in kinds if t.phase == 0]
+            found = self._watched[state, action] = [
+                (context.thing.kind, mask)
+                for context, mask, _ in self.contexts(now, action, targets, 0, None, None)
+                if self._is_watched(context)
+            ]
+        group = self.vocabulary.group(action)
+        return [
+            lit for kind, mask in found for lit in self.literals.of(self.novelty.unseen((group, kind), mask))
+        ]
 
     def doubt(self, state: State, action: Action) -> Doubt:
         """What is not known about an action in a state."""

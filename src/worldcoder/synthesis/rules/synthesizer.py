@@ -21,6 +21,8 @@ from worldcoder.synthesis.rules.scene import scene_of
 from worldcoder.synthesis.rules.untried import Untried
 from worldcoder.world.values import Action, Goal, State, Transition
 
+_DISPUTED = 2.0
+"""How interesting it is what the hypotheses disagree on. Only what was never met is more so."""
 _ALTERNATIVES = 50
 """Combinations of hypotheses that are looked at, where the best ones failed as programs."""
 
@@ -165,11 +167,15 @@ class RulesSynthesizer:
     def top_interest(self) -> float:
         return 6.0 if self._words else 3.0
 
-    def interest(self, state: State, action: Action) -> float:
+    def interest(self, state: State, action: Action, above: float = 0.0) -> float:
         if self._version != self.dynamics.version:
             self._version = self.dynamics.version
             self._interest.clear()
         known = self._interest.get((state, action))
+        if known is None and above >= _DISPUTED:
+            unseen = self.dynamics.unseen(state, action)
+            if not unseen:
+                return _DISPUTED
         if known is None:
             known = self._interest[state, action] = self._weigh(self.dynamics.doubt(state, action))
         return known
@@ -190,7 +196,7 @@ class RulesSynthesizer:
             named = any(self._words & words(str(part)) for lit in doubt.unseen for part in lit[1:])
             return 6.0 if named else 3.0
         if doubt.disputed:
-            return 2.0
+            return _DISPUTED
         return 1.0 if doubt.pairs or doubt.lost else 0.0
 
     def evidence(self, program: Program) -> Program:
