@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from worldcoder.synthesis.rules.emit import steps_text, table_text
@@ -12,6 +13,7 @@ from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.lists import DecisionList, Rule
 from worldcoder.synthesis.rules.rewards import Rewards
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
+from worldcoder.world.values import Goal
 
 
 class _Writer:
@@ -90,6 +92,18 @@ class _Writer:
             case ("near.", kind, attribute, value):
                 self.use("near")
                 return f"any({read('o', attribute)} == {value!r} and near({me}, o) for o in next_state.all({kind!r}))"
+            case ("around", kind):
+                return f"any({self.use('touching')}({me}, o) for o in next_state.all({kind!r}))"
+            case ("around.", kind, attribute, value):
+                test = f"{read('o', attribute)} == {value!r}"
+                return f"any({test} and {self.use('touching')}({me}, o) for o in next_state.all({kind!r}))"
+            case (("put by" | "put around") as form, kind, other):
+                return f"any({self._put(form)} {self._came(kind, other)})"
+            case (("put by." | "put around.") as form, kind, attribute, value, other, its, its_value):
+                tests = f"{read('o', attribute)} == {value!r} and {read('p', its)} == {its_value!r}"
+                return f"any({tests} and {self._put(form[:-1])} {self._came(kind, other)})"
+            case ("had", attribute):
+                return f"{self.use('is_object')}({self.use('get')}({self.was}, {attribute!r}))"
             case ("holds", attribute):
                 return f"{self.use('is_object')}({read(me, attribute)})"
             case ("holds kind", attribute, kind):
@@ -130,6 +144,13 @@ class _Writer:
                 )
         raise AssertionError(literal)
 
+    def _put(self, form: str) -> str:
+        return f"{self.use('near' if form == 'put by' else 'touching')}(o, p)"
+
+    def _came(self, kind: str, other: str) -> str:
+        came = f"{self.use('came')}(state, next_state, {kind!r})"
+        return f"for o in {came} for p in next_state.all({other!r})"
+
     def _there(self, form: str, kind: str) -> str:
         self.use("things")
         if form == "on":
@@ -137,13 +158,37 @@ class _Writer:
         return f"things(next_state, {self.use('ahead')}({self.me}, step), {kind!r}, {self.me})"
 
 
+HELPERS = {
+    "touching": '''
+def touching(a, b):
+    """Whether two different objects are one step from each other, aslant as well."""
+    return a is not b and None not in (a.x, b.x) and max(abs(a.x - b.x), abs(a.y - b.y)) == 1
+''',
+    "came": '''
+def came(state, next_state, kind):
+    """The objects of a kind that are where none of it was before."""
+    return [o for o in next_state.all(kind) if o.x is not None and not state.at(o.x, o.y, kind)]
+''',
+}
+"""Functions that only reward programs are written with; see `helpers.py` for the others."""
+
 _ABOUT_AVATAR = frozenset({
-    "on", "on.", "facing", "facing.", "near", "near.", "holds", "holds kind", "holds.", "least", "most", "moved",
+    "on", "on.", "facing", "facing.", "near", "near.", "around", "around.", "holds", "holds kind", "holds.", "least",
+    "most", "moved",
 })  # fmt: skip
 
 
-def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionList, *guesses: Guess) -> str:
-    """The reward program of one goal: what was seen of it and, before the goal was ever reached, guesses."""
+def emit_reward(
+    rewards: Rewards,
+    vocabulary: Vocabulary,
+    decisions: DecisionList,
+    *guesses: Guess,
+    like: Sequence[Goal] = (),
+) -> str:
+    """The reward program of one goal: what was seen of it and, before the goal was ever reached, guesses.
+
+    like: other goals, whose rewards the decisions rest on as well.
+    """
     writer = _Writer(vocabulary)
     may_lack = vocabulary.avatar is not None and vocabulary.avatar in vocabulary.vanishing
     counts = dict.fromkeys(decisions.rules, 0)
@@ -162,6 +207,8 @@ def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionLis
             ]
         _, reward, done = rule.effect
         seen = f"  # seen in {counts[rule]} transition{'s' if counts[rule] != 1 else ''}"
+        if like and not counts[rule]:
+            seen = f"  # as for {len(like)} other goal{'s' if len(like) != 1 else ''}"
         literals = tuple(rewards.literals.of(rule.condition))
         if literals:
             lines += [
@@ -195,9 +242,9 @@ def emit_reward(rewards: Rewards, vocabulary: Vocabulary, decisions: DecisionLis
             start.append(f"    step_before = {steps_text(vocabulary.steps)[1]}")
     constants = "\n".join(top) + "\n" if top else ""
     function = "\n".join([*start, *lines]) + "\n"
-    return "\n\n".join(part for part in (constants, helper_text(writer.helpers), function) if part).lstrip(
-        "\n"
-    )
+    own = [text.lstrip("\n") for name, text in HELPERS.items() if name in writer.helpers]
+    parts = (constants, helper_text(writer.helpers), *own, function)
+    return "\n\n".join(part for part in parts if part).lstrip("\n")
 
 
 def worthless(decisions: DecisionList) -> DecisionList:

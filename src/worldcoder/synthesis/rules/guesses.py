@@ -15,6 +15,7 @@ from typing import Any
 from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.rewards import constants, movable_pairs, reward_literal_cost
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, scene_of
+from worldcoder.synthesis.rules.sentences import words_of
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 from worldcoder.world.values import Goal, State
 
@@ -86,7 +87,7 @@ def guesses(vocabulary: Vocabulary, goal: Goal, start: State) -> list[Guess]:
     told = dict(_told(vocabulary, scene, tokens))
     found.update(told)
     known = set().union(*found.values()) if found else set()
-    order = {token: i for i, token in enumerate(_tokens(final_clause(goal)))}
+    order = {token: i for i, token in enumerate(words_of(final_clause(goal)))}
     asked = {t: 1.5 + 0.5 * order.get(t, 0) / max(len(order), 1) for t in tokens & known}
     ranked = []
     for literal_set, mentioned in found.items():
@@ -216,17 +217,7 @@ def final_clause(goal: Goal) -> str:
 
 def words(text: str) -> set[str]:
     """The words of a name or a sentence, in lower case, a plural's s taken off."""
-    return set(_tokens(text))
-
-
-def _tokens(text: str) -> list[str]:
-    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text)
-    return [
-        p.lower()[:-1]
-        if len(p) > 3 and p.lower().endswith("s") and not p.lower().endswith("ss")
-        else p.lower()
-        for p in parts
-    ]
+    return set(words_of(text))
 
 
 def _mentions(literal: Literal) -> set[str]:

@@ -21,7 +21,8 @@ COSTS: Mapping[str, float] = {
     "did": 1.2, "on": 1.5, "on.": 2.3, "was on": 2.5, "facing": 3.4, "facing.": 3.8, "near": 3.6, "near.": 4.0,
     "holds": 2.0, "holds kind": 2.2, "holds.": 2.6, "turned": 2.4, "is": 2.6, "all": 3.0, "some on": 2.8,
     "all on": 3.0, "all under": 3.2, "more on": 2.4, "fewer on": 2.4, "fewer": 2.4, "more": 2.8, "no": 2.8,
-    "gone": 1.6, "least": 2.8, "most": 2.8, "moved": 2.6,
+    "gone": 1.6, "least": 2.8, "most": 2.8, "moved": 2.6, "had": 2.4, "around": 3.9, "around.": 4.3,
+    "put by": 3.6, "put by.": 4.4, "put around": 3.8, "put around.": 4.6,
 }  # fmt: skip
 
 
@@ -39,6 +40,7 @@ def step_literals(vocabulary: Vocabulary, before: Scene, action: Action, after: 
     was = before.single(vocabulary.avatar) if vocabulary.avatar else None
     if was is not None:
         yield from (("was on", t.kind) for t in before.at(was.place) if t is not was)
+        yield from (("had", attribute) for attribute, v in was.values.items() if isinstance(v, Thing))
         if me is None:
             yield ("gone",)
     if me is not None:
@@ -46,6 +48,7 @@ def step_literals(vocabulary: Vocabulary, before: Scene, action: Action, after: 
         if was is not None and was.place != me.place:
             yield ("moved",)
     yield from _count_literals(vocabulary, before, after)
+    yield from _put_literals(vocabulary, before, after)
     for kind, other in movable_pairs(vocabulary):
         on, total = _on(after, kind, other)
         was_on, _ = _on(before, kind, other)
@@ -72,9 +75,10 @@ def _avatar_literals(vocabulary: Vocabulary, scene: Scene, action: Action, me: T
         if direction is not None:
             for t in scene.at((x + direction[0], y + direction[1])):
                 yield from _described("facing", vocabulary, t)
-        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-            for t in scene.at((x + dx, y + dy)):
-                yield from _described("near", vocabulary, t)
+        for t in _around(scene, me, _BESIDE):
+            yield from _described("near", vocabulary, t)
+        for t in _around(scene, me, (*_BESIDE, *_ASLANT)):
+            yield from _described("around", vocabulary, t)
     for attribute, value in me.values.items():
         if isinstance(value, Thing):
             yield ("holds", attribute)
@@ -87,11 +91,41 @@ def _avatar_literals(vocabulary: Vocabulary, scene: Scene, action: Action, me: T
                     yield ("least" if value >= seen else "most", attribute, seen)
 
 
+_BESIDE = ((1, 0), (-1, 0), (0, 1), (0, -1))
+_ASLANT = ((1, 1), (-1, 1), (1, -1), (-1, -1))
+
+
+def _around(scene: Scene, thing: Thing, ways: Iterable[tuple[int, int]]) -> Iterator[Thing]:
+    """What stands in some of the cells around a thing."""
+    if thing.place is not None and type(thing.place[0]) is int and type(thing.place[1]) is int:
+        x, y = thing.place
+        for dx, dy in ways:
+            yield from scene.at((x + dx, y + dy))
+
+
+def _put_literals(vocabulary: Vocabulary, before: Scene, after: Scene) -> Iterator[Literal]:
+    """What came to a place, other than the avatar, and what it is next to there."""
+    for kind in dict.fromkeys(k for k, a in vocabulary.changing if a == PLACE and k != vocabulary.avatar):
+        for thing in after.kinds.get(kind, ()):
+            if thing.place is None or any(t.kind == kind for t in before.at(thing.place)):
+                continue
+            for form, ways in (("put by", _BESIDE), ("put around", (*_BESIDE, *_ASLANT))):
+                for other in _around(after, thing, ways):
+                    if other.kind == vocabulary.avatar:
+                        continue
+                    yield (form, kind, other.kind)
+                    for of_thing in _varying(vocabulary, thing):
+                        for of_other in _varying(vocabulary, other):
+                            yield (f"{form}.", kind, *of_thing, other.kind, *of_other)
+
+
+def _varying(vocabulary: Vocabulary, thing: Thing) -> list[tuple[str, Any]]:
+    return [(a, v) for a, v in constants(thing) if vocabulary.varies(thing.kind, a)]
+
+
 def _described(form: str, vocabulary: Vocabulary, thing: Thing) -> Iterator[Literal]:
     yield (form, thing.kind)
-    for attribute, value in constants(thing):
-        if vocabulary.varies(thing.kind, attribute):
-            yield (f"{form}.", thing.kind, attribute, value)
+    yield from ((f"{form}.", thing.kind, *pair) for pair in _varying(vocabulary, thing))
 
 
 def constants(thing: Thing) -> Iterator[tuple[str, Any]]:
@@ -155,13 +189,17 @@ def _label(reward: float, done: bool) -> Effect:
 
 
 class Rewards:
-    """What is learned of the reward of one goal."""
+    """What is learned of the reward of one goal.
+
+    steps: for each transition what is true of it, as a mask of `literals`, and its reward and end.
+    """
 
     def __init__(self, goal: Goal) -> None:
         self.goal = goal
         self.literals = Literals(reward_literal_cost)
         self.rows = Rows()
         self.transitions: list[Transition] = []
+        self.steps: list[tuple[int, Effect]] = []
         self.lists: list[DecisionList] = []
         self.succeeded = False
         self._structure: tuple[Any, ...] | None = None
@@ -177,28 +215,39 @@ class Rewards:
 
     def fit(self, vocabulary: Vocabulary) -> None:
         """Bring the lists up to the data and to the vocabulary."""
-        structure = vocabulary.structure()
-        if structure != self._structure:
-            self._structure = structure
-            self.rows = Rows()
-            self._fitted = 0
-            self._unrewarded = {}
-            self._met = 0
-            self.lists = []
-        while self._fitted < len(self.transitions):
-            t = self.transitions[self._fitted]
-            mask = self.mask(vocabulary, t)
-            self._met |= mask
-            if not t.done:  # an end in failure does not refute a guess: the failure may have come first
-                self._unrewarded.setdefault(mask)
-            label = _label(t.reward, t.done)
-            self.rows.add(mask, {label: 1.0 + (t.done is True) + 0.5 * (t.reward != 0)}, self._fitted)
+        self.read(vocabulary)
+        for mask, label in self.steps[self._fitted :]:
             self.lists = [one for one in self.lists if one.effect(mask) == label]
-            self._fitted += 1
+        self._fitted = len(self.steps)
         if not self.lists and len(self.rows):
             self.lists = search(self.rows, self.literals, beam=8)
         if not self.lists:
             self.lists = [DecisionList((Rule(0, _label(0.0, False)),), 0.0)]
+
+    def read(self, vocabulary: Vocabulary) -> None:
+        """Bring the rows up to the data and to the vocabulary."""
+        structure = vocabulary.structure()
+        if structure != self._structure:
+            self._structure = structure
+            self.rows = Rows()
+            self.steps = []
+            self._fitted = 0
+            self._unrewarded = {}
+            self._met = 0
+            self.lists = []
+        for i, t in enumerate(self.transitions[len(self.steps) :], len(self.steps)):
+            mask, label = self.mask(vocabulary, t), _label(t.reward, t.done)
+            self._met |= mask
+            if not t.done:  # an end in failure does not refute a guess: the failure may have come first
+                self._unrewarded.setdefault(mask)
+            self.rows.add(mask, {label: self.price(label)}, i)
+            self.steps.append((mask, label))
+
+    @staticmethod
+    def price(label: Effect) -> float:
+        """The description length of what a rule says is rewarded."""
+        _, reward, done = label
+        return 1.0 + bool(done is True) + 0.5 * bool(reward != 0)
 
     def mask(self, vocabulary: Vocabulary, transition: Transition) -> int:
         scenes = scene_of(transition.state), scene_of(transition.next_state)

@@ -15,11 +15,15 @@ from worldcoder.synthesis.rules.dynamics import Doubt, Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.emit_reward import emit_reward, worthless
 from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, words
+from worldcoder.synthesis.rules.lifting import Lifting, Reading
 from worldcoder.synthesis.rules.lists import DecisionList
 from worldcoder.synthesis.rules.rewards import Rewards
 from worldcoder.synthesis.rules.scene import scene_of
 from worldcoder.synthesis.rules.untried import Untried
 from worldcoder.world.values import Action, Goal, State, Transition
+
+_READ = 100.0
+"""By how much what other goals teach is likelier than any guess."""
 
 _DISPUTED = 2.0
 """How interesting it is what the hypotheses disagree on. Only what was never met is more so."""
@@ -47,6 +51,8 @@ class RulesSynthesizer:
         self._optimists: dict[int, tuple[tuple[int, str], Program | None]] = {}  # by boldness
         self._untried = Untried()
         self._guess_of: dict[Program, Guess] = {}
+        self._lifting = Lifting()
+        self._reading_of: dict[Program, Reading] = {}
         self._interest: dict[tuple[State, Action], float] = {}
         self._version = -1
         self._guesses: dict[Goal, tuple[object, list[Guess]]] = {}
@@ -129,6 +135,10 @@ class RulesSynthesizer:
     def _reward(self, rewards: Rewards, decisions: DecisionList, *guesses_: Guess) -> Program:
         source = emit_reward(rewards, self.dynamics.vocabulary, decisions, *guesses_)
         program = Program(source, "reward", goal=rewards.goal, origin=self.name)
+        return self._known(program)
+
+    def _known(self, program: Program) -> Program:
+        """The reward program that has the same code, if there was one before."""
         return self._reward_of.setdefault(code_of(program), program)
 
     def _unless_refuted(self, program: Program) -> Program | None:
@@ -141,6 +151,8 @@ class RulesSynthesizer:
         if rewards.succeeded:
             yield RewardProposal(self._best_reward(rewards), learned=True)
             return
+        for program, reading in self._read(rewards):
+            yield RewardProposal(program, False, reading.meaning, reading.cost - _READ)
         for guess in self._open_guesses(rewards, start):
             program = self._reward(rewards, best, guess)
             if self._unless_refuted(program) is not None:
@@ -148,11 +160,24 @@ class RulesSynthesizer:
                 yield RewardProposal(program, False, guess.meaning(), guess.cost)
         yield RewardProposal(self._reward(rewards, best), False, "nothing more to guess", float("inf"))
 
+    def _read(self, rewards: Rewards) -> Iterator[tuple[Program, Reading]]:
+        """What other goals say of this one, the likeliest first; of what was seen of it nothing contradicts."""
+        for reading in self._lifting.readings(rewards.goal, self.rewards, self.dynamics.vocabulary):
+            source = emit_reward(rewards, self.dynamics.vocabulary, reading.decisions, like=reading.goals)
+            program = self._known(Program(source, "reward", goal=rewards.goal, origin=self.name))
+            if self._unless_refuted(program) is not None:
+                self._reading_of[program] = reading
+                yield program, reading
+
     def _best_reward(self, rewards: Rewards) -> Program:
-        """What the cheapest list says, of those whose programs can be run; where none can, the cheapest."""
+        """What the cheapest list says, of those whose programs can be run; where none can, the cheapest.
+
+        What holds for other goals as well, said with their words, goes before what was seen of this one alone.
+        """
+        lifted = (program for program, _ in self._read(rewards))
         every = (self._reward(rewards, decisions) for decisions in rewards.lists)
         can_be_run = (program for program in every if self._unless_refuted(program) is not None)
-        return next(can_be_run, None) or self._reward(rewards, rewards.lists[0])
+        return next(lifted, None) or next(can_be_run, None) or self._reward(rewards, rewards.lists[0])
 
     def _open_guesses(self, rewards: Rewards, start: State) -> list[Guess]:
         vocabulary = self.dynamics.vocabulary
@@ -206,7 +231,10 @@ class RulesSynthesizer:
         else:
             rewards, guess = self.rewards[program.goal], self._guess_of.get(program)
             guesses_ = () if guess is None else (guess,)
-            fresh = emit_reward(rewards, self.dynamics.vocabulary, rewards.lists[0], *guesses_)
+            reading = self._reading_of.get(program)
+            decisions = rewards.lists[0] if reading is None else reading.decisions
+            like = () if reading is None else reading.goals
+            fresh = emit_reward(rewards, self.dynamics.vocabulary, decisions, *guesses_, like=like)
         renewed = replace(program, source=fresh)
         return renewed if code_of(renewed) == code_of(program) else program
 

@@ -1,0 +1,237 @@
+"""What the goals that were met teach about one that was not: reward programs lifted over the words of goals.
+
+Goals of one form ("move the {color} {kind}") are learned together: what is said of a step is said a second time with
+slots in the place of what the goal names there, and one decision list is sought for the steps of all of them. What
+goes with the words is then shortest said with slots, and what stays the same without. A goal that was not met gets
+the list with its own names in the slots, before anything was done for it.
+
+Which goals mean the same is decided by the data: the steps of two are explained by one list where that is not longer
+than two lists. Likeness of words only says what is tried first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import log
+
+from worldcoder.synthesis.rules.language import Literal
+from worldcoder.synthesis.rules.lists import UNFINISHED_COST, DecisionList, Literals, Rule, search
+from worldcoder.synthesis.rules.rewards import Rewards, reward_literal_cost
+from worldcoder.synthesis.rules.rows import Rows
+from worldcoder.synthesis.rules.sentences import Names, Sentence, lexicon_of, read
+from worldcoder.synthesis.rules.vocabulary import Vocabulary
+from worldcoder.world.values import Goal
+
+_MOST_READINGS = 5
+_SLOT_GAIN = 0.9
+"""By how much a slot is cheaper than what it stands for: there are fewer of them than of kinds and values. So, of what
+the data cannot tell apart, what describes a thing with all the words of the goal is the shortest. Of what ends without
+a reward the broadest is likelier, without this gain: who is careful with more than needed loses little."""
+_SUPPORT = 1.5
+"""By how many nats a reading is likelier that e times as many goals support."""
+_EXCEPTION = 1.5
+"""How much more than its parts the whole may cost where a goal refines what others teach: less than another rule."""
+_MOST_GOALS = 24
+"""Of how many goals the data are looked at, the likest."""
+_UNLIKE = 3.0
+"""What a reading costs in nats that rests on a sentence without a word in common."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """What a goal names in its n-th place, in one of its roles."""
+
+    place: int
+    role: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a goal might reward, by the goals that were met.
+
+    decisions: over the literals of the goal's own `Rewards`. goals: those reached that it rests on, the likest first.
+    new: its words that are in none of them. cost: the lower, the likelier.
+    """
+
+    decisions: DecisionList
+    goals: tuple[Goal, ...]
+    new: tuple[str, ...]
+    cost: float
+
+    @property
+    def meaning(self) -> str:
+        """What it rests on, and which words of the goal mean nothing to it."""
+        unknown = ", ".join(f'"{word}"' for word in self.new)
+        return f'it is as with "{self.goals[0]}"' + (f" (words not met before: {unknown})" if unknown else "")
+
+
+def lifted(literal: Literal, names: Sequence[Names]) -> Iterator[Literal]:
+    """A literal with slots for all of its parts that are named; in each way where something is named twice."""
+    form, *parts = literal
+    choices = []
+    for part in parts:
+        slots = [
+            Slot(place, role)
+            for place, named in enumerate(names)
+            for role, name in named.items()
+            if isinstance(part, str) and part == name
+        ]
+        choices.append(slots or [part])
+    for choice in product(*choices):
+        if any(isinstance(part, Slot) for part in choice):
+            yield (form, *choice)
+
+
+def filled(literal: Literal, names: Sequence[Names]) -> Literal | None:
+    """A literal with what a goal names in its slots; None where it names nothing of that sort there."""
+    parts = []
+    for part in literal:
+        if isinstance(part, Slot):
+            if part.place >= len(names) or part.role not in names[part.place]:
+                return None
+            part = names[part.place][part.role]
+        parts.append(part)
+    return tuple(parts)
+
+
+def _slots(literal: Literal) -> int:
+    return sum(isinstance(part, Slot) for part in literal)
+
+
+def _price(literal: Literal) -> float:
+    return reward_literal_cost(literal) - _SLOT_GAIN * _slots(literal)
+
+
+class _Together:
+    """Goals that are learned together."""
+
+    def __init__(self) -> None:
+        self.literals = Literals(_price)
+        self.rows = Rows()
+        self.lists: list[DecisionList] = []
+        self._read: dict[Goal, int] = {}
+
+    def fit(self, goals: Iterable[tuple[Rewards, Sentence]]) -> None:
+        """Bring the lists up to the data of these goals."""
+        for rewards, sentence in goals:
+            begun = self._read.get(rewards.goal, 0)
+            for i, (mask, label) in enumerate(rewards.steps[begun:], begun):
+                said = rewards.literals.of(mask)
+                lifted_ones = (new for literal in said for new in lifted(literal, sentence.names))
+                row = self.literals.mask([*said, *lifted_ones])
+                self.rows.add(row, {label: rewards.price(label)}, i)
+                self.lists = [one for one in self.lists if one.effect(row) == label]
+            self._read[rewards.goal] = len(rewards.steps)
+        if not self.lists:
+            self.lists = search(self.rows, self.literals, beam=8)
+
+    @property
+    def cost(self) -> float:
+        """How much it takes to say all of it; without end where it cannot be said."""
+        if self.rows.contradictions:
+            return UNFINISHED_COST
+        return self.lists[0].cost
+
+    def readings(self, sentence: Sentence, own: Literals) -> Iterator[DecisionList]:
+        """The lists with what a sentence names in their slots."""
+        for decisions in self.lists:
+            rules, cost = [], decisions.cost
+            for rule in decisions.rules:
+                said = self.literals.of(rule.condition)
+                literals = [filled(literal, sentence.names) for literal in said]
+                if None in literals:
+                    break
+                if not _is_reached(rule):
+                    cost += _SLOT_GAIN * sum(map(_slots, said))
+                rules.append(Rule(own.mask(one for one in literals if one is not None), rule.effect))
+            else:
+                if any(map(_is_reached, rules)):
+                    yield DecisionList(tuple(rules), cost)
+
+
+class Lifting:
+    """Learns from the rewards of all goals what one of them might mean."""
+
+    def __init__(self) -> None:
+        self._together: dict[tuple[Goal, ...], _Together] = {}
+        self._known: object = None
+        self._sentences: dict[Goal, Sentence] = {}
+
+    def readings(self, goal: Goal, every: Mapping[Goal, Rewards], vocabulary: Vocabulary) -> list[Reading]:
+        """What a goal might reward, the likeliest first; nothing where no goal of its form was reached.
+
+        every: the rewards of all goals that were met, among them its own. Its own steps are explained as well.
+        """
+        self._renew(every, vocabulary)
+        mine = self._sentences[goal]
+        alike = [one for one, sentence in self._sentences.items() if sentence.roles == mine.roles]
+        others = [one for one in alike if one != goal and every[one].transitions]
+        if not mine.names or not others:
+            return []
+        others = sorted(others, key=lambda one: -mine.likeness(self._sentences[one]))[:_MOST_GOALS]
+        found: list[Reading] = []
+        for group in self._groups([one for one in alike if one in others], every, vocabulary):
+            reached = [one for one in others if one in group and every[one].succeeded]
+            together = self._fit((*group, goal), every, vocabulary)
+            alone = sum(self._fit(part, every, vocabulary).cost for part in (group, (goal,)))
+            if not reached or together.cost > alone + _EXCEPTION:
+                continue
+            met = {word for one in reached for word in self._sentences[one].words}
+            new = tuple(word for word in dict.fromkeys(mine.words) if word not in met)
+            cost = _UNLIKE * (1 - mine.likeness(self._sentences[reached[0]])) - _SUPPORT * log(len(reached))
+            for decisions in together.readings(mine, every[goal].literals):
+                if _explains(decisions, every[goal]):
+                    extra = decisions.cost - together.lists[0].cost
+                    found.append(Reading(decisions, tuple(reached), new, cost + extra))
+        return sorted(found, key=lambda reading: reading.cost)[:_MOST_READINGS]
+
+    def _groups(
+        self, goals: Sequence[Goal], every: Mapping[Goal, Rewards], vocabulary: Vocabulary
+    ) -> list[tuple[Goal, ...]]:
+        """Goals that are explained together: each joins the likest group with which that is not longer."""
+        groups: list[tuple[Goal, ...]] = []
+        for goal in goals:
+            sentence = self._sentences[goal]
+            groups.sort(key=lambda group: -max(sentence.likeness(self._sentences[one]) for one in group))
+            for i, group in enumerate(groups):
+                one = self._fit((*group, goal), every, vocabulary).cost
+                two = sum(self._fit(part, every, vocabulary).cost for part in (group, (goal,)))
+                if one <= two and one < UNFINISHED_COST:
+                    groups[i] = (*group, goal)
+                    break
+            else:
+                groups.append((goal,))
+        return groups
+
+    def _fit(
+        self, goals: tuple[Goal, ...], every: Mapping[Goal, Rewards], vocabulary: Vocabulary
+    ) -> _Together:
+        together = self._together.setdefault(goals, _Together())
+        for goal in goals:
+            every[goal].read(vocabulary)
+        together.fit((every[goal], self._sentences[goal]) for goal in goals)
+        return together
+
+    def _renew(self, every: Mapping[Goal, Rewards], vocabulary: Vocabulary) -> None:
+        """Read the goals with the names that the world is known to have now."""
+        lexicon = lexicon_of(vocabulary)
+        known = vocabulary.structure(), tuple(lexicon)
+        if known != self._known:
+            self._known = known
+            self._together = {}
+            self._sentences = {}
+        for goal in every:
+            if goal not in self._sentences:
+                self._sentences[goal] = read(goal, lexicon)
+
+
+def _is_reached(rule: Rule) -> bool:
+    _, reward, done = rule.effect
+    return bool(rule.condition and done and reward > 0)
+
+
+def _explains(decisions: DecisionList, rewards: Rewards) -> bool:
+    """Whether a list says what happened in all steps under a goal."""
+    return all(decisions.effect(mask) == label for mask, label in rewards.steps)

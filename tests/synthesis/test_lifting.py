@@ -1,0 +1,189 @@
+"""What goals that were met teach about new ones, seen through the programs that are proposed for these."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from worldcoder.programs import Program
+from worldcoder.programs.inside.loading import load_namespace
+from worldcoder.synthesis.proposer import RewardProposal
+from worldcoder.synthesis.rules.sentences import lexicon_of, read
+from worldcoder.synthesis.rules.synthesizer import RulesSynthesizer
+from worldcoder.world import Action, Obj, State, Transition
+from worldcoder.world.live import LiveState
+
+MOVES = {"west": (-1, 0), "east": (1, 0), "north": (0, -1), "south": (0, 1)}
+ACTIONS = [*map(Action, MOVES), Action("ring")]
+PLACES = {"Cup": (1, 1), "Jar": (3, 1), "Pan": (1, 3), "Pot": (3, 3)}
+TINTS = ("teal", "rose", "gold", "sand")
+MIDDLE = (2, 2)
+
+Place = tuple[int, int]
+Payment = Callable[[set[tuple[str, str]], str], tuple[float, bool]]
+"""What is paid for the kinds and tints of the things where the walker is, and the action that led there."""
+
+
+def room(walker: Place, tints: tuple[str, ...] = TINTS) -> State:
+    things = (
+        Obj(kind, x=x, y=y, tint=tint) for (kind, (x, y)), tint in zip(PLACES.items(), tints, strict=True)
+    )
+    return State([Obj("Walker", x=walker[0], y=walker[1]), *things])
+
+
+def step(at: Place, action: Action, tints: tuple[str, ...]) -> tuple[Place, set[tuple[str, str]]]:
+    dx, dy = MOVES.get(action.name, (0, 0))
+    x, y = min(max(at[0] + dx, 0), 4), min(max(at[1] + dy, 0), 4)
+    here = {(k, t) for (k, place), t in zip(PLACES.items(), tints, strict=True) if place == (x, y)}
+    return (x, y), here
+
+
+def episode(goal: str, payment: Payment, seed: int = 0, tints: tuple[str, ...] = TINTS) -> list[Transition]:
+    """A random walk until the goal is reached; failures begin again."""
+    rng = random.Random(seed)
+    at, seen = MIDDLE, []
+    while True:
+        action = rng.choice(ACTIONS)
+        to, here = step(at, action, tints)
+        reward, done = payment(here, action.name)
+        seen.append(Transition(room(at, tints), goal, action, room(to, tints), reward, done))
+        if done and reward > 0:
+            return seen
+        at = MIDDLE if done else to
+
+
+def reaching(kind: str) -> Payment:
+    return lambda here, action: (1.0, True) if kind in {k for k, _ in here} else (0.0, False)
+
+
+def ringing(kind: str) -> Payment:
+    """A ring is the end, and rewarded in one place."""
+    return lambda here, action: (
+        (float(kind in {k for k, _ in here}), True) if action == "ring" else (0.0, False)
+    )
+
+
+def ringing_at(kind: str, tint: str) -> Payment:
+    return lambda here, action: (float((kind, tint) in here), True) if action == "ring" else (0.0, False)
+
+
+def learn(*episodes: list[Transition]) -> RulesSynthesizer:
+    synthesizer = RulesSynthesizer()
+    for seen in episodes:
+        synthesizer.begin(seen[0].state, seen[0].goal, ACTIONS)
+        for transition in seen:
+            synthesizer.observe(transition)
+        synthesizer.fit()
+    return synthesizer
+
+
+def proposals(synthesizer: RulesSynthesizer, goal: str) -> list[RewardProposal]:
+    synthesizer.begin(room(MIDDLE), goal, ACTIONS)
+    return list(synthesizer.reward_programs(goal, room(MIDDLE)))
+
+
+def pays(program: Program, action: str, at: Place, tints: tuple[str, ...] = TINTS) -> tuple[float, bool]:
+    """What a program gives for an action from a place."""
+    reward = load_namespace(program.source, "reward")["reward"]
+    to, _ = step(at, Action(action), tints)
+    answer = reward(LiveState(room(at, tints)), Action(action), LiveState(room(to, tints)))
+    return float(answer[0]), bool(answer[1])
+
+
+VISITS = (episode("visit the jar", reaching("Jar"), 0), episode("visit the pan", reaching("Pan"), 1))
+RINGS = (episode("ring for the jar", ringing("Jar"), 2), episode("ring for the pan", ringing("Pan"), 3))
+OTHER_TINTS = ("gold", "sand", "teal", "rose")
+
+
+def test_a_new_goal_gets_the_program_of_its_form_with_its_own_words() -> None:
+    best = proposals(learn(*VISITS), "visit the cup")[0]
+    assert not best.learned
+    assert "visit the" in best.meaning
+    assert pays(best.program, "west", (2, 1)) == (1.0, True)
+    assert pays(best.program, "east", (2, 1)) == (0.0, False)
+
+
+def test_what_does_not_go_with_the_words_stays_as_it_is() -> None:
+    best = proposals(learn(*RINGS), "ring for the cup")[0]
+    assert pays(best.program, "ring", PLACES["Cup"]) == (1.0, True)
+    assert pays(best.program, "ring", PLACES["Jar"]) == (0.0, True)
+    assert pays(best.program, "west", (2, 1)) == (0.0, False)
+
+
+def test_a_thing_is_meant_with_all_the_words_that_describe_it() -> None:
+    """In each room there is one thing of a kind, so that the data never tell that its tint matters."""
+    known = learn(
+        episode("ring for the rose jar", ringing("Jar"), 0),
+        episode("ring for the gold pan", ringing("Pan"), 1),
+        episode("ring for the sand jar", ringing("Jar"), 2, OTHER_TINTS),
+    )
+    best = proposals(known, "ring for the teal cup")[0]
+    assert pays(best.program, "ring", PLACES["Cup"]) == (1.0, True)
+    assert pays(best.program, "ring", PLACES["Cup"], OTHER_TINTS) == (0.0, True)
+
+
+def test_like_words_can_mean_other_rewards() -> None:
+    known = learn(*VISITS, *RINGS)
+    ring, visit = (proposals(known, goal)[0].program for goal in ("ring for the cup", "visit the cup"))
+    assert pays(ring, "ring", PLACES["Cup"]) == (1.0, True)
+    assert pays(ring, "west", (2, 1)) == (0.0, False)
+    assert pays(visit, "west", (2, 1)) == (1.0, True)
+
+
+def test_a_form_that_was_not_met_is_taken_for_the_likest_and_its_new_words_are_named() -> None:
+    known = learn(*VISITS, *RINGS)
+    best = proposals(known, "please ring for the cup")[0]
+    assert '"please"' in best.meaning
+    assert '"ring"' not in best.meaning
+    assert pays(best.program, "ring", PLACES["Cup"]) == (1.0, True)
+
+
+def test_forms_that_mean_the_same_are_learned_together() -> None:
+    """Neither form alone tells that a ring elsewhere is the end: each was met once, and one of them not for long."""
+    lucky = [
+        Transition(room(PLACES["Pan"]), "bell of the pan", Action("ring"), room(PLACES["Pan"]), 1.0, True)
+    ]
+    best = proposals(learn(RINGS[0], lucky), "bell of the cup")[0]
+    assert pays(best.program, "ring", PLACES["Cup"]) == (1.0, True)
+    assert pays(best.program, "ring", PLACES["Jar"]) == (0.0, True)
+
+
+def test_what_happens_under_the_new_goal_refines_what_was_taken_over() -> None:
+    known = learn(*VISITS)
+    first = proposals(known, "visit the cup")[0].program
+    before, after = room((2, 1)), room(PLACES["Cup"])
+    known.observe(Transition(before, "visit the cup", Action("west"), after, 0.0, False))
+    known.fit()
+    for later in proposals(known, "visit the cup"):
+        assert later.program != first
+        if later.cost < float("inf"):
+            assert pays(later.program, "west", (2, 1)) == (0.0, False)
+
+
+def test_a_goal_that_was_reached_keeps_what_holds_for_all_goals_of_its_form() -> None:
+    """Its own data would not tell what counts: it was reached in the first step."""
+    lucky = [Transition(room((2, 3)), "ring for the pot", Action("east"), room(PLACES["Pot"]), 0.0, False)]
+    lucky += [
+        Transition(room(PLACES["Pot"]), "ring for the pot", Action("ring"), room(PLACES["Pot"]), 1.0, True)
+    ]
+    (best,) = proposals(learn(*RINGS, lucky), "ring for the pot")
+    assert best.learned
+    assert pays(best.program, "ring", PLACES["Pot"]) == (1.0, True)
+    assert pays(best.program, "ring", PLACES["Jar"]) == (0.0, True)
+
+
+@pytest.mark.parametrize(
+    "goal", ["visit the moon", "", "besuche den Topf", "visit the jar and the pan and the cup"]
+)
+def test_of_other_forms_nothing_is_taken_over(goal: str) -> None:
+    assert all("as with" not in p.meaning for p in proposals(learn(*VISITS), goal))
+
+
+def test_the_longest_name_is_read() -> None:
+    known = RulesSynthesizer()
+    known.begin(State([Obj("RedBox", x=0, y=0), Obj("Box", x=1, y=0, hue="red")]), "", ACTIONS)
+    lexicon = lexicon_of(known.dynamics.vocabulary)
+    assert read("open the red box", lexicon).names == ({"kind": "RedBox"},)
+    assert read("open the Boxes red", lexicon).form[-1] == frozenset({"hue"})
