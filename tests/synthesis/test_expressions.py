@@ -57,6 +57,7 @@ def holds(dynamics: Dynamics, literal: Literal, kind: str, *, avatar: bool) -> l
         "minigrid:DoorKey-6x6",
         "examples/own_world.py:make_env",
         *(f"lab:{n}" for n in ("rows", "patrol", "shop", "kitchen", "railway", "twins", "belts", "teleport")),
+        *(f"tests/worlds/{n}.py:make_env" for n in ("hanoi", "circuit", "magnet", "bombs")),
     ],
 )
 def test_literals_and_their_python_agree(name: str) -> None:

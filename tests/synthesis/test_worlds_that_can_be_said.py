@@ -10,8 +10,9 @@ from worldcoder.comparison.gathering import gather
 from worldcoder.envs import make
 from worldcoder.envs.guarded import guarded
 from worldcoder.programs import Check, Runner
+from worldcoder.synthesis.rules.scene import PLACE
 from worldcoder.synthesis.rules.synthesizer import RulesSynthesizer
-from worldcoder.world import Transition
+from worldcoder.world import Action, Obj, State, Transition
 
 
 def steps(name: str, seeds: range, wanted: int) -> list[Transition]:
@@ -35,6 +36,10 @@ def steps(name: str, seeds: range, wanted: int) -> list[Transition]:
         ("lab:twins", 0.01, 80),
         ("lab:shop", 0.02, 130),
         ("lab:railway", 0.01, 90),
+        ("tests/worlds/hanoi.py:make_env", 0.0, 70),
+        ("tests/worlds/circuit.py:make_env", 0.0, 70),
+        ("tests/worlds/magnet.py:make_env", 0.01, 120),
+        ("tests/worlds/bombs.py:make_env", 0.03, 160),
     ],
 )
 def test_it_is_right_elsewhere_and_short(name: str, wrong: float, lines: int, runner: Runner) -> None:
@@ -65,3 +70,36 @@ def test_the_order_of_effects_is_learned() -> None:
     phases = {target.pool: target.phase for target in synthesizer.dynamics.targets.values()}
     assert phases[("Player",)] > phases[("Box",)]
     assert "# Then, with all that has happened:" in synthesizer.transition_program().source
+
+
+def test_what_changes_twice_in_a_step_is_learned() -> None:
+    """Who steps onto a belt is carried on in the same step: no single rule says where he ends up."""
+    synthesizer = RulesSynthesizer()
+    world = make("lab:belts")
+    start, goal = world.reset(0)
+    synthesizer.begin(start, goal, world.actions(start))
+    for transition in steps("lab:belts", range(12), 250):
+        synthesizer.observe(transition)
+    synthesizer.fit()
+    avatar = synthesizer.dynamics.vocabulary.avatar
+    moves = [t for t in synthesizer.dynamics.targets.values() if t.pool == (avatar,) and t.attribute == PLACE]
+    assert [len(t.lists[0].rules) for t in moves] == [2, 2]
+    assert moves[0].phase < moves[1].phase and moves[1].follows is moves[0]
+
+
+def test_what_is_gone_is_followed_to_its_end() -> None:
+    """A thing that is caught where it went is gone: that is seen in no state, and still learned."""
+    synthesizer, rng = RulesSynthesizer(), random.Random(0)
+    actions = [Action("left"), Action("right")]
+    for _ in range(150):
+        x, traps = rng.randint(2, 7), sorted(rng.sample(range(10), 4))
+        fixed = [*(Obj("Trap", x=t, y=0) for t in traps), Obj("Sign", x=0, y=5)]
+        action = rng.choice(actions)
+        end = x + (1 if action.name == "right" else -1)
+        mouse = [Obj("Mouse", x=end, y=0)] if end not in traps else []
+        before = State([*fixed, Obj("Mouse", x=x, y=0)])
+        synthesizer.begin(before, "live", actions)
+        synthesizer.observe(Transition(before, "live", action, State([*fixed, *mouse]), 0.0, not mouse))
+    synthesizer.fit()
+    assert synthesizer.dynamics.unexplained() == []
+    assert len(synthesizer.transition_program().source.splitlines()) <= 60

@@ -16,7 +16,7 @@ from worldcoder.synthesis.rules.effects import DELETE, KEEP, Effect, apply_effec
 from worldcoder.synthesis.rules.language import Context, Literal
 from worldcoder.synthesis.rules.lists import Literals
 from worldcoder.synthesis.rules.literals import common_literals, literals, own_literals
-from worldcoder.synthesis.rules.novelty import Novelty
+from worldcoder.synthesis.rules.novelty import Novelty, is_lost
 from worldcoder.synthesis.rules.observed import Observed
 from worldcoder.synthesis.rules.order import Order
 from worldcoder.synthesis.rules.passages import untested_passages
@@ -425,17 +425,7 @@ class Dynamics:
                 chosen = target.votes(mask)
                 if len(chosen) > 1 and len({_freeze(self._outcome(target, context, e)) for e in chosen}) > 1:
                     disputed += 1
-        return Doubt(tuple(unseen), pairs, disputed, self._is_lost(avatar, action))
-
-    def _is_lost(self, avatar: Thing | None, action: Action) -> bool:
-        """Whether it is not known where the action heads, though that could still be found out."""
-        vocabulary, verb = self.vocabulary, self.vocabulary.verb(action)
-        if avatar is None or vocabulary.direction(avatar, action) is not None:
-            return False
-        if vocabulary.facing is not None:
-            value = avatar.values.get(vocabulary.facing)
-            return verb in vocabulary.movers and vocabulary.tries[verb, value] < 4
-        return verb not in vocabulary.effective and vocabulary.tries[verb, None] < 3
+        return Doubt(tuple(unseen), pairs, disputed, is_lost(self.vocabulary, avatar, action))
 
     def _outcome(self, target: Target, context: Context, effect: Effect) -> Any:
         if target.attribute in (EXISTS, CREATES):

@@ -20,7 +20,7 @@ Source = tuple[str, ...]
 
 _ENOUGH = 6
 """Moves of a kind from which on its heading is looked for, where there is an avatar that may have moved it."""
-_CARRIED = 4
+_CARRIED = 3
 """The same for an avatar, of moves that are not its own."""
 _PURE = 0.9
 

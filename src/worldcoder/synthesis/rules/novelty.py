@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.lists import Literals, bits
+from worldcoder.synthesis.rules.scene import Thing
 from worldcoder.synthesis.rules.statistics import Verb
+from worldcoder.synthesis.rules.vocabulary import Vocabulary
+from worldcoder.world.values import Action
 
 Key = tuple[Verb, str]
 """A group of actions and a kind of object."""
@@ -79,3 +82,14 @@ def _is_near(literal: Literal, most: int) -> bool:
 def _is_number(literal: Literal) -> bool:
     """Whether a literal is about one value of a number: there are too many of these to try them all."""
     return literal[0] in ("value", "not value", "headed", "arg") and type(literal[-1]) in (int, float)
+
+
+def is_lost(vocabulary: Vocabulary, avatar: Thing | None, action: Action) -> bool:
+    """Whether it is not known where the action heads, though that could still be found out."""
+    verb = vocabulary.verb(action)
+    if avatar is None or vocabulary.direction(avatar, action) is not None:
+        return False
+    if vocabulary.facing is not None:
+        value = avatar.values.get(vocabulary.facing)
+        return verb in vocabulary.movers and vocabulary.tries[verb, value] < 4
+    return verb not in vocabulary.effective and vocabulary.tries[verb, None] < 3
