@@ -174,6 +174,15 @@ def test_a_goal_that_was_reached_keeps_what_holds_for_all_goals_of_its_form() ->
     assert pays(best.program, "ring", PLACES["Jar"]) == (0.0, True)
 
 
+def test_what_is_known_to_end_in_vain_is_explored_last() -> None:
+    known, ring = learn(*RINGS), Action("ring")
+    novel = State([*room(MIDDLE), Obj("Drum", x=2, y=2)])
+    proposals(known, "besuche den Topf")
+    before = known.interest(novel, ring)
+    proposals(known, "ring for the cup")
+    assert 0 < known.interest(novel, ring) < before
+
+
 @pytest.mark.parametrize(
     "goal", ["visit the moon", "", "besuche den Topf", "visit the jar and the pan and the cup"]
 )

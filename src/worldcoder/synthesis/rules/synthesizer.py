@@ -27,6 +27,8 @@ _READ = 100.0
 
 _DISPUTED = 2.0
 """How interesting it is what the hypotheses disagree on. Only what was never met is more so."""
+_LAST = 0.1
+"""How much of its interest is left to what is known to end the episode in vain."""
 _ALTERNATIVES = 50
 """Combinations of hypotheses that are looked at, where the best ones failed as programs."""
 
@@ -52,6 +54,7 @@ class RulesSynthesizer:
         self._untried = Untried()
         self._guess_of: dict[Program, Guess] = {}
         self._lifting = Lifting()
+        self._ending: set[str] = set()  # actions that end an episode in vain, by what other goals teach
         self._reading_of: dict[Program, Reading] = {}
         self._interest: dict[tuple[State, Action], float] = {}
         self._version = -1
@@ -62,6 +65,8 @@ class RulesSynthesizer:
         self.dynamics.vocabulary.observe_actions(actions)
         self.rewards.setdefault(goal, Rewards(goal))
         names = [*self.dynamics.vocabulary.kinds, *self.dynamics.vocabulary.actions]
+        self._ending = set()
+        self._interest.clear()
         self._words = words(goal) & set().union(*map(words, names))
 
     def observe(self, transition: Transition) -> None:
@@ -151,7 +156,9 @@ class RulesSynthesizer:
         if rewards.succeeded:
             yield RewardProposal(self._best_reward(rewards), learned=True)
             return
-        for program, reading in self._read(rewards):
+        for i, (program, reading) in enumerate(self._read(rewards)):
+            if not i:
+                self._beware(reading, rewards)
             yield RewardProposal(program, False, reading.meaning, reading.cost - _READ)
         for guess in self._open_guesses(rewards, start):
             program = self._reward(rewards, best, guess)
@@ -168,6 +175,17 @@ class RulesSynthesizer:
             if self._unless_refuted(program) is not None:
                 self._reading_of[program] = reading
                 yield program, reading
+
+    def _beware(self, reading: Reading, rewards: Rewards) -> None:
+        """Note which actions always end the episode without a reward, unless they are what is rewarded."""
+        ending = set()
+        for name in self.dynamics.vocabulary.actions:
+            _, reward, done = reading.decisions.effect(rewards.literals.mask([("did", name)]))
+            if done and reward <= 0:
+                ending.add(name)
+        if ending != self._ending:
+            self._ending = ending
+            self._interest.clear()
 
     def _best_reward(self, rewards: Rewards) -> Program:
         """What the cheapest list says, of those whose programs can be run; where none can, the cheapest.
@@ -200,9 +218,11 @@ class RulesSynthesizer:
         if known is None and above >= _DISPUTED:
             unseen = self.dynamics.unseen(state, action)
             if not unseen:
-                return _DISPUTED
+                return _DISPUTED * (_LAST if action.name in self._ending else 1.0)
         if known is None:
-            known = self._interest[state, action] = self._weigh(self.dynamics.doubt(state, action))
+            known = self._weigh(self.dynamics.doubt(state, action))
+            known *= _LAST if action.name in self._ending else 1.0
+            self._interest[state, action] = known
         return known
 
     def news_program(self, goal: Goal, start: State) -> Program | None:
