@@ -31,7 +31,7 @@ _TROUBLE = 3
 """Contradictions, and rules beyond a few, from which on a target is tried in other phases."""
 _ENOUGH = 40
 """Transitions from which on every target is tried, and again when there are three times as many."""
-_RECENT = 120
+_RECENT = 100
 """Transitions that a target is tried on, and as many more in which it changes."""
 _BETTER = 4.0
 """By how many nats another phase has to be shorter."""
@@ -213,7 +213,7 @@ class _Trial:
         for phase in self._phases:
             for in_turn in self._turns:
                 trial = self._read(Target(target.pool, target.attribute, phase, in_turn))
-                trial.fit(self._dynamics.literals, most_rules=most)
+                trial.fit(self._dynamics.literals, beam=3, most_rules=most)
                 singles[Once(phase, in_turn)] = trial
         once = min(singles, key=lambda o: (singles[o].length, o.phase, o.in_turn))
         single = singles[once]
