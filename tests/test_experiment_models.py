@@ -162,13 +162,13 @@ def test_a_run_that_solved_its_problems_goes_on_with_more_calls_as_well(
     with ScriptedServer(writer(1)) as server:
         first = run(at(server, max_calls=40), tmp_path / "run", pictures=False, runner=runner)
         assert first.stopped == "actions" and first.model_calls is not None
-        before = list(server.asked)
         resume(tmp_path / "run", max_calls=60, max_actions=20, pictures=False, runner=runner)
-        assert server.asked[: len(before)] == before
         longer = server.asked[:]
     with ScriptedServer(writer(1)) as server:
         run(at(server, max_calls=40, max_actions=20), tmp_path / "whole", pictures=False, runner=runner)
-        assert [one.body for one in server.asked] == [one.body for one in longer]
+        whole = server.asked[:]
+    # two are in flight, and either may arrive first
+    assert sorted(repr(one.body) for one in whole) == sorted(repr(one.body) for one in longer)
 
 
 def test_in_a_hybrid_the_limit_of_calls_stays_what_it_was(tmp_path: Path, runner: Runner) -> None:

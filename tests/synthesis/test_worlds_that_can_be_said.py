@@ -27,6 +27,17 @@ def steps(name: str, seeds: range, wanted: int) -> list[Transition]:
     ]
 
 
+def learned(name: str, seen: list[Transition]) -> RulesSynthesizer:
+    """The rules for these steps."""
+    synthesizer, world = RulesSynthesizer(), make(name)
+    start, goal = world.reset(0)
+    synthesizer.begin(start, goal, world.actions(start))
+    for transition in seen:
+        synthesizer.observe(transition)
+    synthesizer.fit()
+    return synthesizer
+
+
 @pytest.mark.parametrize(
     ("name", "wrong", "lines"),
     [
@@ -44,14 +55,8 @@ def steps(name: str, seeds: range, wanted: int) -> list[Transition]:
 )
 def test_it_is_right_elsewhere_and_short(name: str, wrong: float, lines: int, runner: Runner) -> None:
     """wrong: the share of steps on other levels that may be wrong. lines: the most that the program may have."""
-    world, seen = make(name), steps(name, range(12), 350)
-    synthesizer = RulesSynthesizer()
-    start, goal = world.reset(0)
-    synthesizer.begin(start, goal, world.actions(start))
-    for transition in seen:
-        synthesizer.observe(transition)
-    synthesizer.fit()
-    program = synthesizer.transition_program()
+    seen = steps(name, range(12), 350)
+    program = learned(name, seen).transition_program()
     assert runner.check(Check(seen), program) == []
     elsewhere = steps(name, range(600, 612), 300)
     assert len(runner.check(Check(elsewhere), program)) <= wrong * len(elsewhere)
@@ -60,13 +65,7 @@ def test_it_is_right_elsewhere_and_short(name: str, wrong: float, lines: int, ru
 
 def test_the_order_of_effects_is_learned() -> None:
     """What is pushed through a gate leaves before the one who pushes comes: the program has two phases."""
-    synthesizer = RulesSynthesizer()
-    world = make("lab:teleport")
-    start, goal = world.reset(0)
-    synthesizer.begin(start, goal, world.actions(start))
-    for transition in steps("lab:teleport", range(12), 350):
-        synthesizer.observe(transition)
-    synthesizer.fit()
+    synthesizer = learned("lab:teleport", steps("lab:teleport", range(12), 350))
     phases = {target.pool: target.phase for target in synthesizer.dynamics.targets.values()}
     assert phases[("Player",)] > phases[("Box",)]
     assert "# Then, with all that has happened:" in synthesizer.transition_program().source
@@ -74,13 +73,7 @@ def test_the_order_of_effects_is_learned() -> None:
 
 def test_what_changes_twice_in_a_step_is_learned() -> None:
     """Who steps onto a belt is carried on in the same step: no single rule says where he ends up."""
-    synthesizer = RulesSynthesizer()
-    world = make("lab:belts")
-    start, goal = world.reset(0)
-    synthesizer.begin(start, goal, world.actions(start))
-    for transition in steps("lab:belts", range(12), 250):
-        synthesizer.observe(transition)
-    synthesizer.fit()
+    synthesizer = learned("lab:belts", steps("lab:belts", range(12), 250))
     avatar = synthesizer.dynamics.vocabulary.avatar
     moves = [t for t in synthesizer.dynamics.targets.values() if t.pool == (avatar,) and t.attribute == PLACE]
     assert [len(t.lists[0].rules) for t in moves] == [2, 2]
