@@ -72,6 +72,17 @@ def test_a_parent_that_dies_is_told_and_replaced() -> None:
     assert killed[1].held
 
 
+def test_what_was_not_sent_is_no_error_when_a_dead_parent_is_let_go() -> None:
+    from worldcoder.attacks.run import _Lane
+
+    with _Lane(Stands()) as lane:
+        lane._begin()
+        assert lane._process is not None and lane._process.stdin is not None
+        lane._process.kill()
+        lane._process.wait()
+        lane._process.stdin.write(b"{}")  # it stays in the buffer
+
+
 def _killing(name: str) -> list[Ran]:
     from worldcoder.attacks.run import _Lane
 

@@ -13,6 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -248,7 +249,7 @@ class _Lane:
     def finish(self) -> None:
         """Hear what the stand says in the end."""
         if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
+            _close(self._process.stdin)
             try:
                 self.unhealthy += self._answer()["unhealthy"]
             except _Lost as error:
@@ -317,7 +318,7 @@ class _Lane:
         if self._process is not None:
             for stream in (self._process.stdin, self._process.stdout):
                 if stream is not None:
-                    stream.close()
+                    _close(stream)
             try:
                 self._process.wait(2)
             except subprocess.TimeoutExpired:
@@ -330,3 +331,9 @@ class _Lane:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+
+
+def _close(stream: IO[bytes]) -> None:
+    """Close a pipe, also one whose other end is gone: what was not sent yet cannot be."""
+    with suppress(OSError):
+        stream.close()
