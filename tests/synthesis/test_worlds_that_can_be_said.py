@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -96,3 +100,22 @@ def test_what_is_gone_is_followed_to_its_end() -> None:
     synthesizer.fit()
     assert synthesizer.dynamics.unexplained() == []
     assert len(synthesizer.transition_program().source.splitlines()) <= 60
+
+
+def test_another_process_writes_the_same_program() -> None:
+    """Sets of words come in another order in each process: nothing may hang on it, or a run could not be resumed."""
+    code = (
+        "from test_worlds_that_can_be_said import learned, steps; name = 'lab:belts'; "
+        "rules = learned(name, steps(name, range(6), 60)); "
+        "print(rules.transition_program().source, rules.dynamics.literals.all)"
+    )
+    written = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parent)},
+            check=True,
+            capture_output=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    ]
+    assert len(set(written)) == 1 and b"def transition" in written[0]

@@ -39,16 +39,15 @@ def _neighbours(context: Context, place: Place) -> Iterator[Literal]:
     """What is in the four cells beside an object; and where exactly, if it is something that changes."""
     vocabulary, (x, y) = context.vocabulary, place
     beside: set[str] = set()
-    values: set[tuple[str, str, Any]] = set()
+    values: dict[tuple[str, str, Any], None] = {}  # in the order in which they are met
     for dx, dy in _AROUND:
         for t in context.scene.at((x + dx, y + dy)):
             if t.kind in vocabulary.alive:
                 yield ("next", t.kind, (dx, dy))
             if (dx, dy) in BESIDE:
                 beside.add(t.kind)
-                values.update(
-                    (t.kind, a, v) for a, v in t.values.items() if (t.kind, a) in vocabulary.changing
-                )
+                mine = ((t.kind, a, v) for a, v in t.values.items() if (t.kind, a) in vocabulary.changing)
+                values.update(dict.fromkeys(mine))
     for kind in vocabulary.kinds:
         yield ("neighbour", kind) if kind in beside else ("no neighbour", kind)
     for kind, attribute, value in values:

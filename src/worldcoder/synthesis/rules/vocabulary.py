@@ -275,9 +275,9 @@ class Vocabulary:
         moved = [k for k, a in self.changing if a == PLACE and k != self.avatar]
         self.pushed = {k for k in moved if k not in self.autonomous}
         links: dict[str, list[str]] = {}  # those that always refer to the same several things
-        for kind, attribute in self.references.keys() - self.changing.keys():
+        for kind, attribute in (pair for pair in self.references if pair not in self.changing):
             links.setdefault(kind, []).append(attribute)
-        self.links = {kind: sorted(a) for kind, a in links.items() if kind != self.avatar and len(a) > 1}
+        self.links = {kind: a for kind, a in links.items() if kind != self.avatar and len(a) > 1}
         self.steps, self.facing, self.facings, self.assumed = {}, None, {}, set()
         if self.avatar is None:
             return
