@@ -138,7 +138,7 @@ def attempt(agent: Agent, environment: Environment, level: int, most: int) -> En
         decision = agent.act(state)
         if decision.action is None:
             return Ended("gave up", n, notes)
-        whys[decision.why] += 1
+        whys[decision.why] += decision.note != "ε"
         if not notes or not notes[-1].endswith(f"{decision.why}: {decision.note}"):
             notes.append(f"{n} {decision.why}: {decision.note}")
         after, reward, done, truncated = environment.step(decision.action)

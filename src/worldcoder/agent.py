@@ -22,7 +22,7 @@ from worldcoder.agent_values import Why as Why
 from worldcoder.exploration import Explorer, KnownSteps
 from worldcoder.planning import Budget, Plan, Status
 from worldcoder.programs import Actions, Knowledge, Program, Runner, Simulation, WorldModel, default_runner
-from worldcoder.searching import Searches
+from worldcoder.searching import EpisodeSoFar, Searches
 from worldcoder.synthesis.learner import Learner
 from worldcoder.synthesis.proposer import BOLDEST, Counterexample, Proposer, RewardProposal
 from worldcoder.world.values import Action, Goal, State, Transition
@@ -69,7 +69,10 @@ class Agent:
         self._clock = clock or (lambda name: Timer())
         self._runner = runner or default_runner()
         self.learner = Learner(proposer, self._runner)
-        self._searches = Searches(proposer, self.learner, self._runner, planner, self._action_source)
+        self._episode = EpisodeSoFar(self._runner)
+        self._searches = Searches(
+            proposer, self.learner, self._runner, planner, self._action_source, self._episode.progress
+        )
         self._start: State | None = None
         self._action_sets: set[tuple[Action, ...]] = set()
         self._queue: deque[tuple[State, Action, Why, str]] = deque()  # where it should be, what to do
@@ -119,6 +122,7 @@ class Agent:
         if state != self._start:
             self._searches.patience.renew()
         self._start = state
+        self._episode.begin()
         self._queue.clear()
         self._without_plan.clear()
         self._disappointed.clear()
@@ -155,6 +159,7 @@ class Agent:
         self.counts.successes += transition.reward > 0 and transition.done
         self._known_actions(transition.next_state)
         self._tried[transition.state, transition.action] = transition.next_state
+        self._episode.add(transition)
         self.proposer.observe(transition)
         self.learner.check.add(transition)
         if self.counts.actions < self._first_data:
@@ -198,7 +203,8 @@ class Agent:
         """The plan to a guessed reward has been carried out: was it rewarded?"""
         self.guess = None
         if not (transition.done and transition.reward > 0):
-            simulation = self._searches.simulation(transition.state, guess.program)
+            before = self._episode.progress(guess.program, without=1)
+            simulation = self._searches.simulation(transition.state, guess.program, progress=before)
             prediction = simulation.predict(transition.state, transition.action)
             if prediction.done and prediction.state == transition.next_state:
                 self.counts.wrong_guesses += 1
@@ -356,7 +362,7 @@ class Agent:
             return False
         with self._clock("exploring"):
             learned = self.learner.rewards.get(self.goal)
-            reward = None if learned is None else learned.program
+            reward = None if learned is None or learned.program.order else learned.program
             explorer = Explorer(
                 self.proposer,
                 self._searches.simulation(state, reward),

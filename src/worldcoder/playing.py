@@ -13,6 +13,7 @@ from worldcoder.envs import Environment
 from worldcoder.envs.guarded import guarded
 from worldcoder.errors import ModelFormatError
 from worldcoder.planning import Budget, Plan, Status
+from worldcoder.planning.parts import Progress
 from worldcoder.programs import (
     Actions,
     Fault,
@@ -24,7 +25,7 @@ from worldcoder.programs import (
     default_runner,
 )
 from worldcoder.programs.check import TOLERANCE
-from worldcoder.world.values import Action, Goal, State
+from worldcoder.world.values import Action, Goal, State, Transition
 
 DEFAULT_BUDGET = Budget(nodes=1_000_000, seconds=60.0)
 """What one search may spend."""
@@ -223,6 +224,7 @@ class _Player:
         plans: list[Plan] = []
         fault: Fault | None = None
         returned, length, surprises, astray = 0.0, 0, 0, 0
+        progress: Progress = 0
 
         while True:
             reason: Reason | None = None
@@ -231,7 +233,7 @@ class _Player:
             elif astray > ASTRAY:
                 reason = Reason.ASTRAY
             elif not ahead or ahead[0][0] != state:
-                simulation = self._simulation(reward, state, actions, refuted)
+                simulation = self._simulation(reward, state, actions, refuted, progress)
                 found = self._planner(simulation, budget=self._budget)
                 plans.append(found)
                 ahead = _predicted(simulation, state, found.actions)
@@ -255,6 +257,9 @@ class _Player:
                     continue
                 state, gained, done, truncated = self._environment.step(action)
                 returned, length = returned + gained, length + 1
+                if reward.order:
+                    step = Transition(before, goal, action, state, gained, done)
+                    progress = self._runner.advance(reward, progress, step)
                 elsewhere = expected.state != state or expected.done != done
                 surprise = elsewhere or abs(expected.reward - gained) > TOLERANCE
                 surprises += surprise
@@ -300,9 +305,16 @@ class _Player:
         return None if step in refuted or self._faults > _FAULTS else step
 
     def _simulation(
-        self, reward: Program, state: State, actions: Actions, without: Collection[tuple[State, Action]] = ()
+        self,
+        reward: Program,
+        state: State,
+        actions: Actions,
+        without: Collection[tuple[State, Action]] = (),
+        progress: Progress = 0,
     ) -> Simulation:
-        return self._runner.simulation(self._model.transition, reward, state, actions, without=tuple(without))
+        return self._runner.simulation(
+            self._model.transition, reward, state, actions, without=tuple(without), progress=progress
+        )
 
     def _actions_from(self, start: State, reward: Program) -> Actions:
         """What can be done: the actions themselves where they seem to be the same everywhere.

@@ -6,21 +6,53 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from worldcoder.planning import Budget, Plan, Status
+from worldcoder.planning.parts import Progress
 from worldcoder.planning.patience import Patience
 from worldcoder.programs import Actions, Program, Runner, Simulation
 from worldcoder.synthesis.learner import Learner
 from worldcoder.synthesis.proposer import BOLDEST, Proposer, RewardProposal
-from worldcoder.world.values import State
+from worldcoder.world.values import State, Transition
 
 _NOTHING_KNOWN = Plan(Status.BUDGET, (), (), 0, 0.0, "none")
 _SEARCHES = 3
 """Searches that are made in the place of one, where programs fail in what they imagine."""
 
 
+class EpisodeSoFar:
+    """The steps of an episode, and which parts of its goal they did."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self.begin()
+
+    def begin(self) -> None:
+        """A new episode."""
+        self._steps: list[Transition] = []
+        self._done: dict[str, tuple[int, Progress]] = {}  # by reward program: after so many steps
+
+    def add(self, transition: Transition) -> None:
+        """One more step."""
+        self._steps.append(transition)
+
+    def progress(self, reward: Program, without: int = 0) -> Progress:
+        """Which parts are done by a reward program for a goal of several. without: so many of the last steps."""
+        if not reward.order:
+            return 0
+        steps = len(self._steps) - without
+        known, progress = self._done.get(reward.id, (0, 0))
+        if known > steps:
+            known, progress = 0, 0
+        for transition in self._steps[known:steps]:
+            progress = self._runner.advance(reward, progress, transition)
+        self._done[reward.id] = steps, progress
+        return progress
+
+
 class Searches:
     """Searches with the present programs, or with others in their place.
 
     planner: the search for plans, from a simulation and a budget. actions: which ones to plan with in a state.
+    progress: which parts of a goal are done in the present episode, by a reward program for a goal of several parts.
     """
 
     def __init__(
@@ -30,6 +62,7 @@ class Searches:
         runner: Runner,
         planner: Callable[..., Plan],
         actions: Callable[[State], Actions],
+        progress: Callable[[Program], Progress],
     ) -> None:
         self.patience = Patience()
         self._proposer = proposer
@@ -37,6 +70,7 @@ class Searches:
         self._runner = runner
         self._planner = planner
         self._actions = actions
+        self._progress = progress
         self._promise: tuple[tuple[State, str], tuple[int, str] | None] | None = None
 
     @property
@@ -46,15 +80,34 @@ class Searches:
         return self._learner.program
 
     def simulation(
-        self, state: State, reward: Program | None, transition: Program | None = None
+        self,
+        state: State,
+        reward: Program | None,
+        transition: Program | None = None,
+        *,
+        progress: Progress | None = None,
     ) -> Simulation:
-        """A model at work from a state on, without the steps in which its programs are known to fail."""
+        """A model at work from a state on, without the steps in which its programs are known to fail.
+
+        progress: which parts of the goal are done there, if not those of the present episode.
+        """
         program = transition or self.program
         without = self._learner.without(program, reward)
-        return self._runner.simulation(program, reward, state, self._actions(state), without=without)
+        if progress is None:
+            progress = 0 if reward is None else self._progress(reward)
+        return self._runner.simulation(
+            program, reward, state, self._actions(state), without=without, progress=progress
+        )
 
     def search(
-        self, purpose: str, state: State, reward: Program, nodes: int, transition: Program | None = None
+        self,
+        purpose: str,
+        state: State,
+        reward: Program,
+        nodes: int,
+        transition: Program | None = None,
+        *,
+        progress: Progress | None = None,
     ) -> tuple[Simulation, Plan]:
         """Plan. Where a program fails in an imagined step, that step is left out, and the search made again.
 
@@ -63,7 +116,8 @@ class Searches:
         program, learner = transition or self.program, self._learner
         nodes = self.patience.nodes(purpose, nodes)
         for _ in range(_SEARCHES):
-            simulation, found = self.simulation(state, reward, program), _NOTHING_KNOWN
+            simulation = self.simulation(state, reward, program, progress=progress)
+            found = _NOTHING_KNOWN
             if learner.hopeless(program, reward):
                 break
             found = self._planner(simulation, budget=Budget(nodes=nodes))
@@ -79,12 +133,10 @@ class Searches:
         self, simulation: Simulation, plan: Plan, proposals: Sequence[RewardProposal], transition: Program
     ) -> str:
         """What the first of the proposals that a plan would reach means."""
-        before = [simulation.state, *(step.state for step in simulation.follow(plan.actions))][-2]
-        if before is not None:
-            for proposal in proposals:
-                last = self.simulation(before, proposal.program, transition).predict(before, plan.actions[-1])
-                if last.done and last.reward > 0 and proposal.meaning:
-                    return proposal.meaning
+        for proposal in proposals:
+            steps = self.simulation(simulation.state, proposal.program, transition).follow(plan.actions)
+            if steps and steps[-1].done and steps[-1].reward > 0 and proposal.meaning:
+                return proposal.meaning
         return "it is reached"
 
     def promises(
@@ -112,7 +164,7 @@ class Searches:
         for bold in range(-1, boldness):
             program = self.program if bold < 0 else self._proposer.optimistic_program(bold)
             for reward in rewards if program is not None else ():
-                found = self.search(f"promise {bold}", start, reward, nodes, program)[1]
+                found = self.search(f"promise {bold}", start, reward, nodes, program, progress=0)[1]
                 if found.found and program is not None:
                     return bold, program.id
         return None

@@ -251,7 +251,8 @@ class Predictor:
 
     def rewarded(self, goal: Goal) -> bool:
         """Whether it has a reward program for a goal."""
-        return self._reward(goal) is not None
+        program = self._reward(goal)
+        return program is not None and not program.order  # of several parts: no single step tells
 
     def predict(self, samples: Sequence[Sample]) -> list[Prediction]:
         """What the model says of each."""
@@ -264,7 +265,8 @@ class Predictor:
             if action in spoilt:
                 found.update(dict.fromkeys(members, _NOT_RUN))
                 continue
-            simulation = self._simulation(samples[members[0]].state, goal)
+            reward = self._reward(goal) if self.rewarded(goal) else None
+            simulation = self._simulation(samples[members[0]].state, reward)
             predictions = simulation.predict_all([(samples[i].state, action) for i in members])
             found.update(zip(members, predictions, strict=True))
             if any(_not_run(p) for p in predictions):
@@ -273,18 +275,17 @@ class Predictor:
 
     def guide(self, state: State, goal: Goal) -> Sequence[Action]:
         """The model's plan to a rewarded end; empty where it has none, or after enough of them."""
-        if not self.rewarded(goal) or self._guided >= _GUIDED:
+        reward = self._reward(goal)
+        if reward is None or self._guided >= _GUIDED:
             return ()
-        plan = self._simulation(state, goal).plan(budget=_PLAN)
+        plan = self._simulation(state, reward).plan(budget=_PLAN)
         self._guided += (
             1 if plan.fault is None else _GUIDED
         )  # to find out how it fails takes long enough once
         return plan.actions
 
-    def _simulation(self, state: State, goal: Goal) -> Simulation:
-        return self._runner.simulation(
-            self._model.transition, self._reward(goal), state, self._actions(state)
-        )
+    def _simulation(self, state: State, reward: Program | None) -> Simulation:
+        return self._runner.simulation(self._model.transition, reward, state, self._actions(state))
 
 
 def draw_evenly(by_context: Mapping[str, list[int]], tests: int, rng: random.Random) -> list[int]:

@@ -148,7 +148,7 @@ class Knowledge:
         programs = None
         if self.model is not None:
             every = (self.model.transition, *self.model.rewards.values())
-            programs = [[p.source, p.kind, p.goal, p.origin, p.parent, p.comment] for p in every]
+            programs = [[p.source, p.kind, p.goal, p.origin, p.parent, p.comment, p.order] for p in every]
         return {"programs": programs, "data": self.data_to_json()}
 
     @classmethod
@@ -156,9 +156,14 @@ class Knowledge:
         """What `to_json` wrote. Raises ModelFormatError for anything else."""
         model = None
         if values["programs"] is not None:
-            transition, *rewards = (Program(*row) for row in values["programs"])
+            transition, *rewards = map(_program, values["programs"])
             model = WorldModel(transition, {str(p.goal): p for p in rewards})
         return cls.data_from_json(values["data"], model)
+
+
+def _program(row: Sequence[Any]) -> Program:
+    source, kind, goal, origin, parent, comment, *order = row
+    return Program(source, kind, goal, origin, parent, comment, tuple(map(tuple, order[0])) if order else ())
 
 
 def _episode(row: Mapping[str, Any], states: Sequence[State]) -> Episode:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from worldcoder.errors import ModelFormatError
+from worldcoder.planning.parts import Progress
 from worldcoder.programs.prediction import Actions, Prediction
 from worldcoder.programs.program import Program
 from worldcoder.programs.running import ANY_GOAL, Runner, default_runner
@@ -58,15 +59,23 @@ class WorldModel:
         raise ModelFormatError(f"the model has no reward program for the goal {goal!r}; it has: {known}")
 
     def simulation(
-        self, state: State, goal: Goal | None, actions: Actions, *, runner: Runner | None = None
+        self,
+        state: State,
+        goal: Goal | None,
+        actions: Actions,
+        *,
+        runner: Runner | None = None,
+        progress: Progress = 0,
     ) -> Simulation:
         """The model at work from `state` on: to plan with, to follow, to ask for single steps.
 
-        runner: who runs the programs; a common one where left out. Raises ModelFormatError for a goal the model
-        does not know, SandboxError where programs cannot be run safely. For programs that do not load see
-        `Runner.load`.
+        progress: which parts of the goal are done, where it is one of several (`planning/parts.py`). runner: who runs
+        the programs; a common one where left out. Raises ModelFormatError for a goal the model does not know,
+        SandboxError where programs cannot be run safely. For programs that do not load see `Runner.load`.
         """
-        return (runner or default_runner()).simulation(self.transition, self.reward(goal), state, actions)
+        return (runner or default_runner()).simulation(
+            self.transition, self.reward(goal), state, actions, progress=progress
+        )
 
     def predict(
         self, state: State, action: Action, goal: Goal | None = None, *, runner: Runner | None = None

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
+from worldcoder.planning.parts import Order
+
 Kind = Literal["transition", "reward"]
 
 PARAMETERS: dict[Kind, int] = {"transition": 2, "reward": 3}
@@ -21,6 +23,8 @@ class Program:
     goal: the goal that a reward program is for; None for a transition program.
     origin: who wrote it ("rules", "user", a model's name).
     parent: the id of the program it was made from, if any.
+    order: of a reward program for a goal of several parts, for each part those that have to be done before it; its
+    rewards then tell which parts a step achieves (`joining.py`). Empty for every other program.
     """
 
     source: str
@@ -29,11 +33,13 @@ class Program:
     origin: str = "user"
     parent: str | None = None
     comment: str = field(default="", compare=False)
+    order: Order = ()
 
     @cached_property
     def id(self) -> str:
         """A short name for the text: equal texts of one kind have equal ids."""
-        return hashlib.sha256(f"{self.kind}\0{self.goal}\0{self.source}".encode()).hexdigest()[:12]
+        order = f"\0{self.order}" if self.order else ""
+        return hashlib.sha256(f"{self.kind}\0{self.goal}\0{self.source}{order}".encode()).hexdigest()[:12]
 
     @property
     def lines(self) -> int:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from worldcoder.errors import ProgramError, ValueFormError
+from worldcoder.planning.parts import Progress, worth
 from worldcoder.programs.check import Check, Mismatch
 from worldcoder.programs.evaluation import Evaluation
 from worldcoder.programs.prediction import Actions
@@ -25,7 +26,7 @@ from worldcoder.programs.session import Failed, failed_by, state_after
 from worldcoder.programs.simulation import Simulation
 from worldcoder.programs.workers import Workers
 from worldcoder.sandbox import Layer, LayerReport, Limits, WorkerFailed
-from worldcoder.world.values import Action, Goal, State
+from worldcoder.world.values import Action, Goal, State, Transition
 
 ANY_GOAL = "*"
 """A reward program under this goal serves every goal that has none of its own."""
@@ -119,7 +120,8 @@ class Runner:
         """The transitions that are not reproduced, in order, one mismatch each.
 
         transition: None takes the recorded next states for granted, and only rewards are compared.
-        rewards: by goal, "*" for any; goals without a program are not compared.
+        rewards: by goal, "*" for any; goals without a program are not compared, nor are those of several parts, as
+        what a step is worth then depends on those before it.
         stop_after: stop at so many mismatches.
 
         What really happened stays here: a worker is told the situations and answers what its program says.
@@ -209,7 +211,7 @@ class Runner:
     def _goals(self, check: Check, rewards: Mapping[Goal, Program]) -> dict[int, Program]:
         """The reward programs by the number of the goal."""
         found = {n: rewards.get(goal) or rewards.get(ANY_GOAL) for goal, n in check.goals.items()}
-        return {n: program for n, program in found.items() if program is not None}
+        return {n: program for n, program in found.items() if program is not None and not program.order}
 
     def _scores_of(self, check: Check) -> Scores:
         book = self._workers.book
@@ -228,12 +230,27 @@ class Runner:
         actions: Actions,
         *,
         without: Collection[tuple[State, Action]] = (),
+        progress: Progress = 0,
     ) -> Simulation:
         """A world model at work, from `state` on: to plan with, to follow, to ask for single steps.
 
-        actions: those there are, or a function of the state. without: steps that no search may take.
+        actions: those there are, or a function of the state. without: steps that no search may take. progress:
+        which parts of the goal are done already, where it is one of several.
         """
-        return Simulation(self._workers, transition, reward, state, actions, without)
+        return Simulation(self._workers, transition, reward, state, actions, without, progress)
+
+    def advance(self, reward: Program, progress: Progress, transition: Transition) -> Progress:
+        """Which parts of a goal are done after a step that really happened.
+
+        reward: of a goal of several parts. progress: those done before it. A program that fails achieves nothing.
+        """
+        check = Check([transition])
+        evaluation = self._evaluation(check, None, {0: reward})
+        evaluation.run([0])
+        said = evaluation.said(0)[1]
+        if said is None or isinstance(said, Failed):
+            return progress
+        return worth(reward.order, progress, *said)[0]
 
 
 _default: tuple[int, Runner] | None = None

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from worldcoder.errors import ModelFormatError
+from worldcoder.planning.parts import Order, checked
 from worldcoder.programs.knowledge import Episode, Knowledge
 from worldcoder.programs.model import WorldModel
 from worldcoder.programs.program import Program
@@ -52,7 +53,9 @@ def save_model(
     description = {
         "format": FORMAT,
         "transition": _origin(model.transition),
-        "goals": {goal: {"file": names[goal], **_origin(p)} for goal, p in model.rewards.items()},
+        "goals": {
+            goal: {"file": names[goal], **_origin(p), **_order(p)} for goal, p in model.rewards.items()
+        },
         "metadata": dict(metadata or {}),
     }
     try:
@@ -100,6 +103,10 @@ def _origin(program: Program) -> dict[str, Any]:
     return {"origin": program.origin, "parent": program.parent, "comment": program.comment}
 
 
+def _order(program: Program) -> dict[str, Any]:
+    return {"order": [list(before) for before in program.order]} if program.order else {}
+
+
 def _is_model(folder: Path) -> bool:
     return (folder / "transition.py").is_file()
 
@@ -128,6 +135,8 @@ def load_model(path: str | Path) -> WorldModel:
                 f"{folder / 'model.json'}: the goal {goal!r} names no .py file of this folder, got {entry!r}"
             )
         known = _known(folder, entry) if isinstance(entry, dict) else {}
+        if isinstance(entry, dict) and entry.get("order"):
+            known["order"] = _checked_order(folder, goal, entry["order"])
         rewards[goal] = Program(_read(folder / name), "reward", goal, **known)
     return WorldModel(transition, rewards)
 
@@ -185,6 +194,13 @@ def _known(folder: Path, entry: Any) -> dict[str, Any]:
     if not isinstance(entry, dict):
         raise ModelFormatError(f"{folder / 'model.json'}: expected an object about a program, got {entry!r}")
     return {k: entry[k] for k in ("origin", "parent", "comment") if isinstance(entry.get(k), str)}
+
+
+def _checked_order(folder: Path, goal: str, order: Any) -> Order:
+    try:
+        return checked(order)
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(f"{folder / 'model.json'}: the goal {goal!r}: {error}") from None
 
 
 def _read(file: Path) -> str:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from worldcoder.planning import PLANNERS, Budget, Plan, Status
 from worldcoder.planning.model import DEFAULT_BUDGET, rewarding
+from worldcoder.planning.parts import Progress, worth
 from worldcoder.programs.check import TOLERANCE
 from worldcoder.programs.prediction import Actions, Fault, Prediction
 from worldcoder.programs.program import Program
@@ -32,7 +33,8 @@ Step = tuple[State, Action]
 class Simulation:
     """A transition program and a reward program, from one state on. `Runner.simulation` makes it.
 
-    Searches run inside the worker, next to the program; only the plan comes out.
+    Searches run inside the worker, next to the program; only the plan comes out. Of a goal of several parts the
+    simulation begins where some may be done already: `progress`. All that it says of rewards is of what is left.
     """
 
     def __init__(
@@ -43,8 +45,10 @@ class Simulation:
         state: State,
         actions: Actions,
         without: Collection[Step],
+        progress: Progress = 0,
     ) -> None:
         self.state = state
+        self.progress = progress
         self._workers = workers
         self._transition = transition
         self._reward = reward
@@ -137,6 +141,8 @@ class Simulation:
             seconds=seconds + _GRACE,
             allowed=seconds,
             start=start,
+            order=() if self._reward is None else self._reward.order,
+            progress=self.progress,
             actions_in=actions,
             without=without,
             stop_at=stop_at,
@@ -204,9 +210,9 @@ class Simulation:
             problem = reply.problem
             if problem is not None:
                 return (_no_step(problem),)
-            state, found = self.state, []
+            state, progress, found = self.state, self.progress, []
             for outcome, verdict in _pairs(session, reply.result, len(way)):
-                step = session.prediction(state, outcome, verdict)
+                progress, step = self._of_parts(progress, session.prediction(state, outcome, verdict))
                 found.append(step)
                 if step.state is None:
                     break
@@ -220,13 +226,13 @@ class Simulation:
 
     def _follow_singly(self, way: tuple[Action, ...], failed: WorkerFailed) -> tuple[Prediction, ...]:
         """The same, a request for each step, to find out where the worker dies."""
-        state, found = self.state, []
+        state, progress, found = self.state, self.progress, []
         for action in way:
-            found.append(self.predict(state, action))
-            after = found[-1].state
-            if after is None:
+            progress, step = self._of_parts(progress, self._predict_each([(state, action)])[0])
+            found.append(step)
+            if step.state is None:
                 return tuple(found)
-            state = after
+            state = step.state
         return (_no_step(failed_by(failed)),)
 
     def predict(self, state: State, action: Action) -> Prediction:
@@ -235,6 +241,18 @@ class Simulation:
 
     def predict_all(self, steps: Sequence[Step]) -> list[Prediction]:
         """The same for many steps at once, whatever states they start from."""
+        return [self._of_parts(self.progress, step)[1] for step in self._predict_each(steps)]
+
+    def _of_parts(self, progress: Progress, step: Prediction) -> tuple[Progress, Prediction]:
+        """For a goal of parts what is done after a step, and the step with what it is worth then."""
+        order = () if self._reward is None else self._reward.order
+        if not order or step.state is None:
+            return progress, step
+        progress, reward, done = worth(order, progress, step.reward, step.done)
+        return progress, replace(step, reward=reward, done=done)
+
+    def _predict_each(self, steps: Sequence[Step]) -> list[Prediction]:
+        """What the programs say of each step."""
         found: list[Prediction] = []
         while len(found) < len(steps):
             if self._chances <= 0:

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from worldcoder.errors import ProgramError
-from worldcoder.planning import PLANNERS, Budget
+from worldcoder.planning import PLANNERS, Budget, Model
+from worldcoder.planning.parts import InParts
 from worldcoder.programs.inside.answers import Answers
 from worldcoder.programs.inside.counting import Calls, Located
 from worldcoder.programs.inside.functions import RewardFunction, TransitionFunction
@@ -122,15 +123,17 @@ class Service:
     def _plan(self, request: Any, line: Line, result: list[Any]) -> None:
         """Search: [status, actions, rewards, nodes, method, first failure or None]."""
         reward, calls = request["reward"], Calls(request["stop_at"])
-        simulator = Simulator(
+        model: Model = Simulator(
             self._transition(request["transition"]),
             None if reward is None else RewardFunction(self._source(reward)),
             self._known.state(request["start"]),
             self._actions(request, line),
             calls=calls,
         )
+        if request["order"]:
+            model = InParts(model, tuple(map(tuple, request["order"])), request["progress"])
         budget = Budget(request["nodes"], request["allowed"])
-        plan = PLANNERS[request["search"]](simulator, budget=budget)
+        plan = PLANNERS[request["search"]](model, budget=budget)
         numbers = {action: i for i, action in reversed(list(enumerate(self._known.actions)))}
         result += plan.status, [numbers[a] for a in plan.actions], list(plan.rewards), plan.nodes, plan.method
         result.append(None if calls.failed is None else self._failure(*calls.failed))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import log
 
+from worldcoder.synthesis.rules.clauses import Compound, take_apart
 from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.lists import UNFINISHED_COST, DecisionList, Literals, Rule, search
 from worldcoder.synthesis.rules.rewards import Rewards, reward_literal_cost
@@ -158,15 +159,40 @@ class Lifting:
         self._together: dict[tuple[Goal, ...], _Together] = {}
         self._known: object = None
         self._sentences: dict[Goal, Sentence] = {}
+        self._compounds: tuple[object, dict[Goal, Compound | None]] = (None, {})
+        self._simple: list[Sentence] = []  # those that were reached and are of one clause
+
+    def compounds(self, every: Mapping[Goal, Rewards], vocabulary: Vocabulary) -> dict[Goal, Compound]:
+        """Which goals are made of several clauses, each of a form in which some other goal was reached."""
+        self._renew(every, vocabulary)
+        found = {goal: self._compound(goal, every) for goal in every}
+        return {goal: compound for goal, compound in found.items() if compound is not None}
+
+    def _compound(self, goal: Goal, every: Mapping[Goal, Rewards]) -> Compound | None:
+        reached = tuple(one for one in every if every[one].succeeded)
+        if self._compounds[0] != (self._known, reached):
+            found: dict[Goal, Compound | None] = {}
+            self._simple = []
+            # the shortest first: what can be taken apart by others is no form of its own
+            for one in sorted(reached, key=lambda one: len(self._sentences[one].form)):
+                found[one] = take_apart(one, self._sentences[one], self._simple)
+                if found[one] is None:
+                    self._simple.append(self._sentences[one])
+            self._compounds = (self._known, reached), found
+        known = self._compounds[1]
+        if goal not in known:
+            known[goal] = take_apart(goal, self._sentences[goal], self._simple)
+        return known[goal]
 
     def readings(self, goal: Goal, every: Mapping[Goal, Rewards], vocabulary: Vocabulary) -> list[Reading]:
         """What a goal might reward, the likeliest first; nothing where no goal of its form was reached.
 
         every: the rewards of all goals that were met, among them its own. Its own steps are explained as well.
         """
-        self._renew(every, vocabulary)
+        compounds = self.compounds(every, vocabulary)
         mine = self._sentences[goal]
-        alike = [one for one, sentence in self._sentences.items() if sentence.roles == mine.roles]
+        same = (one for one in every if one not in compounds)
+        alike = [one for one in same if self._sentences[one].roles == mine.roles]
         others = [one for one in alike if one != goal and every[one].transitions]
         if not mine.names or not others:
             return []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from worldcoder.synthesis.rules.scene import KIND
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
@@ -22,11 +22,13 @@ Names = Mapping[str, str]
 class Sentence:
     """A goal, read with the names of a world.
 
-    form: its words, and in the place of each name the roles that it has. names: what is named, in that order.
+    form: its words, and in the place of each name the roles that it has. names: what is named, in that order. spans:
+    where in the text each part of the form begins and ends.
     """
 
     form: tuple[str | frozenset[str], ...]
     names: tuple[Names, ...]
+    spans: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 
     @property
     def roles(self) -> tuple[frozenset[str], ...]:
@@ -48,23 +50,26 @@ class Sentence:
 
 def read(goal: Goal, lexicon: Mapping[tuple[str, ...], Names]) -> Sentence:
     """The sentence that a goal is. Of names that begin at the same word the longest counts."""
-    tokens = words_of(goal)
+    found = list(_WORD.finditer(goal))
+    tokens = [_plain(match.group()) for match in found]
     longest = max(map(len, lexicon), default=0)
     form: list[str | frozenset[str]] = []
     names: list[Names] = []
+    spans: list[tuple[int, int]] = []
     at = 0
     while at < len(tokens):
+        part: str | frozenset[str] = tokens[at]
+        end = at + 1
         for length in range(min(longest, len(tokens) - at), 0, -1):
             named = lexicon.get(tuple(tokens[at : at + length]))
             if named is not None:
-                form.append(frozenset(named))
+                part, end = frozenset(named), at + length
                 names.append(named)
-                at += length
                 break
-        else:
-            form.append(tokens[at])
-            at += 1
-    return Sentence(tuple(form), tuple(names))
+        form.append(part)
+        spans.append((found[at].start(), found[end - 1].end()))
+        at = end
+    return Sentence(tuple(form), tuple(names), tuple(spans))
 
 
 def lexicon_of(vocabulary: Vocabulary) -> dict[tuple[str, ...], Names]:
@@ -87,10 +92,12 @@ def lexicon_of(vocabulary: Vocabulary) -> dict[tuple[str, ...], Names]:
 
 def words_of(text: str) -> list[str]:
     """The words of a name or a sentence in order, in lower case, a plural's s taken off."""
-    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text)
-    return [
-        p.lower()[:-1]
-        if len(p) > 3 and p.lower().endswith("s") and not p.lower().endswith("ss")
-        else p.lower()
-        for p in parts
-    ]
+    return [_plain(match.group()) for match in _WORD.finditer(text)]
+
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+def _plain(word: str) -> str:
+    word = word.lower()
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

@@ -9,8 +9,10 @@ from itertools import islice
 from typing import Any
 
 from worldcoder.programs import Program
+from worldcoder.programs.joining import joined
 from worldcoder.synthesis.proposer import Counterexample, RewardProposal
 from worldcoder.synthesis.rules.alternatives import combinations
+from worldcoder.synthesis.rules.composing import Composing, Part
 from worldcoder.synthesis.rules.dynamics import Doubt, Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.emit_reward import emit_reward, worthless
@@ -29,6 +31,8 @@ _DISPUTED = 2.0
 """How interesting it is what the hypotheses disagree on. Only what was never met is more so."""
 _LAST = 0.1
 """How much of its interest is left to what is known to end the episode in vain."""
+_OWN = 3
+"""Of what was seen of a clause as a goal of its own, how many hypotheses are looked at."""
 _ALTERNATIVES = 50
 """Combinations of hypotheses that are looked at, where the best ones failed as programs."""
 
@@ -54,6 +58,7 @@ class RulesSynthesizer:
         self._untried = Untried()
         self._guess_of: dict[Program, Guess] = {}
         self._lifting = Lifting()
+        self._composing = Composing(self._clause)
         self._ending: set[str] = set()  # actions that end an episode in vain, by what other goals teach
         self._reading_of: dict[Program, Reading] = {}
         self._interest: dict[tuple[State, Action], float] = {}
@@ -64,6 +69,7 @@ class RulesSynthesizer:
         self.dynamics.vocabulary.observe_scene(scene_of(state))
         self.dynamics.vocabulary.observe_actions(actions)
         self.rewards.setdefault(goal, Rewards(goal))
+        self._composing.begin(goal)
         names = [*self.dynamics.vocabulary.kinds, *self.dynamics.vocabulary.actions]
         self._ending = set()
         self._interest.clear()
@@ -71,6 +77,7 @@ class RulesSynthesizer:
 
     def observe(self, transition: Transition) -> None:
         self.dynamics.observe(transition)
+        self._composing.observe(transition)
         self.rewards.setdefault(transition.goal, Rewards(transition.goal)).observe(transition)
 
     def refute(self, program: Program, counterexamples: Sequence[Counterexample]) -> None:
@@ -151,6 +158,7 @@ class RulesSynthesizer:
 
     def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
         rewards = self.rewards.setdefault(goal, Rewards(goal))
+        yield from self._composed(rewards)
         rewards.fit(self.dynamics.vocabulary)
         best = rewards.lists[0]
         if rewards.succeeded:
@@ -166,6 +174,35 @@ class RulesSynthesizer:
                 self._guess_of[program] = guess
                 yield RewardProposal(program, False, guess.meaning(), guess.cost)
         yield RewardProposal(self._reward(rewards, best), False, "nothing more to guess", float("inf"))
+
+    def _composed(self, rewards: Rewards) -> Iterator[RewardProposal]:
+        """What a goal of several clauses rewards by what was learned of goals like these."""
+        vocabulary = self.dynamics.vocabulary
+        compounds = self._lifting.compounds(self.rewards, vocabulary)
+        if rewards.goal not in compounds:
+            return
+        for one in self._composing.compositions(rewards.goal, compounds, vocabulary):
+            parts = [
+                Program(
+                    emit_reward(part.rewards, vocabulary, part.decisions, like=part.like),
+                    "reward",
+                    goal=part.rewards.goal,
+                )
+                for part in one.parts
+            ]
+            program = self._known(joined(rewards.goal, parts, one.order, origin=self.name))
+            if self._unless_refuted(program) is not None:
+                yield RewardProposal(program, rewards.succeeded, one.meaning, one.cost - _READ)
+
+    def _clause(self, goal: Goal) -> Sequence[Part]:
+        """What a clause may reward: by goals like it, and by what was seen of it where it is a goal elsewhere."""
+        rewards = self.rewards.get(goal) or Rewards(goal)
+        readings = self._lifting.readings(goal, {**self.rewards, goal: rewards}, self.dynamics.vocabulary)
+        found = [Part(rewards, one.decisions, one.goals, one.cost - readings[0].cost) for one in readings]
+        if rewards.succeeded:
+            rewards.fit(self.dynamics.vocabulary)
+            found += [Part(rewards, one, (), float(len(found))) for one in rewards.lists[:_OWN]]
+        return found
 
     def _read(self, rewards: Rewards) -> Iterator[tuple[Program, Reading]]:
         """What other goals say of this one, the likeliest first; of what was seen of it nothing contradicts."""
@@ -246,6 +283,8 @@ class RulesSynthesizer:
 
     def evidence(self, program: Program) -> Program:
         """The same code, with its evidence counted anew."""
+        if program.order:
+            return program
         if program.goal is None:
             fresh = emit_transition(self.dynamics, self._chosen)
         else:
