@@ -37,7 +37,6 @@ FAMILIES = (
     "GoToObjDoor",
     "GoToRedBlueBall",
     "OpenRedDoor",
-    "OpenDoor",
     "OpenDoorColor",
     "OpenTwoDoors",
     "OpenRedBlueDoors",

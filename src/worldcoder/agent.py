@@ -70,9 +70,8 @@ class Agent:
         self._runner = runner or default_runner()
         self.learner = Learner(proposer, self._runner)
         self._episode = EpisodeSoFar(self._runner)
-        self._searches = Searches(
-            proposer, self.learner, self._runner, planner, self._action_source, self._episode.progress
-        )
+        sources = self._action_source, self._episode.progress
+        self._searches = Searches(proposer, self.learner, self._runner, planner, *sources)
         self._start: State | None = None
         self._action_sets: set[tuple[Action, ...]] = set()
         self._queue: deque[tuple[State, Action, Why, str]] = deque()  # where it should be, what to do
@@ -83,9 +82,7 @@ class Agent:
         self._first_data = config.min_data
         self._to_fit = False  # whether the proposer was given data that it has not looked at
         self._in_vain: Counter[str] = Counter()  # guesses that came true without a reward, by program
-        self._disappointed: set[tuple[int, str]] = (
-            set()
-        )  # boldness, program: with which nothing can be reached
+        self._disappointed: set[tuple[int, str]] = set()  # boldness, program: nothing can be reached with it
 
     @property
     def phi1(self) -> float:
@@ -203,8 +200,8 @@ class Agent:
         """The plan to a guessed reward has been carried out: was it rewarded?"""
         self.guess = None
         if not (transition.done and transition.reward > 0):
-            before = self._episode.progress(guess.program, without=1)
-            simulation = self._searches.simulation(transition.state, guess.program, progress=before)
+            done = self._episode.progress(guess.program, without=1)
+            simulation = self._searches.simulation(transition.state, guess.program, progress=done)
             prediction = simulation.predict(transition.state, transition.action)
             if prediction.done and prediction.state == transition.next_state:
                 self.counts.wrong_guesses += 1

@@ -125,11 +125,13 @@ def take_apart(goal: Goal, sentence: Sentence, known: Iterable[Sentence]) -> Com
 
 
 def _distance(form: tuple[str | frozenset[str], ...], known: tuple[str | frozenset[str], ...]) -> int | None:
-    """In how many words two forms differ, where they name the same in the same places: 0 or 1; else None."""
+    """In how many words two forms differ, where they name the same in the same places: 0 or 1; else None.
+
+    The first word is the same.
+    """
     if form == known:
         return 0
-    if len(form) == len(known):
-        different = [(a, b) for a, b in zip(form, known, strict=True) if a != b]
-        both = all(isinstance(a, str) and isinstance(b, str) for a, b in different)
-        return 1 if len(different) == 1 and both and len(form) > 2 else None
-    return None
+    if len(form) != len(known) or form[:1] != known[:1]:
+        return None
+    different = [(a, b) for a, b in zip(form, known, strict=True) if a != b]
+    return 1 if len(different) == 1 and all(isinstance(part, str) for part in different[0]) else None

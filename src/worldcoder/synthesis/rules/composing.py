@@ -7,11 +7,12 @@ is not proposed for it, and a meaning of a joint that failed in other goals come
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
-from worldcoder.planning.parts import Order, worth
+from worldcoder.planning.parts import Order, advance, complete
 from worldcoder.synthesis.rules.clauses import MEANINGS, Compound, Joint, Meaning
 from worldcoder.synthesis.rules.lists import DecisionList
 from worldcoder.synthesis.rules.rewards import Rewards
@@ -63,6 +64,9 @@ class Composing:
     def __init__(self, readings: Callable[[Goal], Sequence[Part]]) -> None:
         self._readings = readings
         self._episodes: dict[Goal, list[list[Transition]]] = {}
+        self._seen: Counter[Goal] = Counter()
+        self._found: tuple[object, list[Composition]] = (None, [])
+        self._faulty: tuple[object, dict[tuple[Joint, Meaning], float]] = (None, {})
 
     def begin(self, goal: Goal) -> None:
         """An episode starts."""
@@ -71,30 +75,38 @@ class Composing:
     def observe(self, transition: Transition) -> None:
         """One more step of the episode that was begun."""
         self._episodes.setdefault(transition.goal, [[]])[-1].append(transition)
+        self._seen[transition.goal] += 1
 
     def compositions(
-        self, goal: Goal, compounds: dict[Goal, Compound], vocabulary: Vocabulary
-    ) -> Iterator[Composition]:
+        self, goal: Goal, compounds: Mapping[Goal, Compound], vocabulary: Vocabulary
+    ) -> list[Composition]:
         """What a goal may reward, of what its episodes do not contradict, the likeliest first.
 
         compounds: all goals of several clauses.
         """
-        compound = compounds[goal]
-        readings = [self._readings(clause) for clause in compound.clauses]
-        faults = self._faults(goal, compounds, vocabulary)
-        found = [
-            Composition(parts, order, cost + sum(part.cost for part in parts))
-            for cost, order in compound.orders(faults)
-            for parts in product(*readings)
-        ]
-        found = sorted(found, key=lambda one: one.cost)[:_COMBINATIONS]
-        episodes = self._episodes.get(goal, ())
-        yield from islice((one for one in found if self._explains(one, episodes, vocabulary)), _MOST)
+        key = goal, vocabulary.structure(), self._seen.total()
+        if self._found[0] != key:
+            compound = compounds[goal]
+            readings = [self._readings(clause) for clause in compound.clauses]
+            faults = self._faults(goal, compounds, vocabulary)
+            found = [
+                Composition(parts, order, cost + sum(part.cost for part in parts))
+                for cost, order in compound.orders(faults)
+                for parts in product(*readings)
+            ]
+            found = sorted(found, key=lambda one: one.cost)[:_COMBINATIONS]
+            episodes = self._episodes.get(goal, ())
+            left = (one for one in found if self._explains(one, episodes, vocabulary))
+            self._found = key, list(islice(left, _MOST))
+        return self._found[1]
 
     def _faults(
-        self, goal: Goal, compounds: dict[Goal, Compound], vocabulary: Vocabulary
+        self, goal: Goal, compounds: Mapping[Goal, Compound], vocabulary: Vocabulary
     ) -> dict[tuple[Joint, Meaning], float]:
         """What speaks against the meanings of joints, in the episodes of other goals of two clauses."""
+        key = goal, vocabulary.structure(), self._seen.total() - self._seen[goal]
+        if self._faulty[0] == key:
+            return self._faulty[1]
         joints = set(compounds[goal].joints)
         found: dict[tuple[Joint, Meaning], float] = {}
         for other, compound in compounds.items():
@@ -114,6 +126,7 @@ class Composing:
                 if not self._explains(Composition(known, order, 0.0), episodes, vocabulary):
                     said = compound.joints[0], meaning
                     found[said] = found.get(said, 0.0) + _FAULT
+        self._faulty = key, found
         return found
 
     def _explains(
@@ -125,13 +138,11 @@ class Composing:
         for steps in episodes:
             progress = 0
             for t in steps:
-                achieved, ended = 0, False
+                achieved = 0
                 for n, part in enumerate(one.parts):
                     _, reward, done = part.decisions.effect(part.rewards.mask(vocabulary, t))
                     achieved |= (done and reward > 0) << n
-                    ended = ended or done
-                progress, _, done = worth(one.order, progress, float(achieved), ended)
-                reached = done and not (ended and not achieved)
-                if reached != (t.done and t.reward > 0):
+                progress = advance(one.order, progress, achieved)
+                if complete(one.order, progress) != (t.done and t.reward > 0):
                     return False
         return True
