@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 from worldcoder.envs import Environment
 from worldcoder.envs.guarded import guarded
@@ -35,6 +35,19 @@ ASTRAY = 20
 
 _PROBED = 60  # predicted states in which it is asked what can be done
 _FAULTS = 3  # searches made again without the step in which a program failed, in all episodes together
+
+
+class ReadGoal(Protocol):
+    """What a new goal is taken for."""
+
+    @property
+    def program(self) -> Program: ...
+    @property
+    def meaning(self) -> str: ...
+
+
+NewGoals = Callable[[Goal, State], ReadGoal | None]
+"""Reads a goal that a model does not know, from the start of an episode."""
 
 Planner = Callable[..., Plan]
 """How a plan is searched for: called as planner(simulation, budget=budget)."""
@@ -79,7 +92,8 @@ class PlayedEpisode:
 
     returned: the sum of its rewards. length: actions taken. surprises: predictions that were wrong.
     plans: searches made; nodes, planning_seconds: what they took. plan: what the last one found out.
-    fault: how a program failed in the last searches, where that left the episode without a plan.
+    fault: how a program failed in the last searches, where that left the episode without a plan. read_as: for a goal
+    that the model does not know, how it was read; None for any other.
     """
 
     seed: int
@@ -94,6 +108,7 @@ class PlayedEpisode:
     nodes: int
     planning_seconds: float
     fault: Fault | None = None
+    read_as: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -147,6 +162,7 @@ def play(
     planner: Planner = Simulation.plan,
     on_step: Callable[[Moment], None] | None = None,
     runner: Runner | None = None,
+    new_goals: NewGoals | None = None,
 ) -> Played:
     """Solve the levels of some seeds with a model, learning nothing.
 
@@ -158,7 +174,8 @@ def play(
 
     budget: of each search. max_steps: actions in an episode. planner: called with a `Simulation` and `budget=`;
     returns a plan. on_step: told of each start and step while it happens. runner: runs the programs; a common
-    one where left out. Ctrl-C ends it; what was played is returned.
+    one where left out. new_goals: what to make of a goal that the model has no reward program for: a program and how
+    it was read, or None. Ctrl-C ends it; what was played is returned.
 
     Raises ProgramError for a program that does not load, WorldError from the environment or for one that
     returns what it should not, SandboxError where programs cannot be run safely.
@@ -174,6 +191,7 @@ def play(
         planner,
         on_step or _unseen,
         runner or default_runner(),
+        new_goals or _unknown,
     )
     try:
         for seed in seeds:
@@ -187,6 +205,10 @@ def _unseen(moment: Moment) -> None:
     """An observer that does nothing."""
 
 
+def _unknown(goal: Goal, start: State) -> None:
+    """What is made of a new goal where nobody can say."""
+
+
 class _Player:
     def __init__(
         self,
@@ -197,7 +219,9 @@ class _Player:
         planner: Planner,
         show: Callable[[Moment], None],
         runner: Runner,
+        new_goals: NewGoals,
     ) -> None:
+        self._new_goals = new_goals
         self._model = model
         self._environment = environment
         self._budget = budget
@@ -213,7 +237,7 @@ class _Player:
         """One episode."""
         state, goal = self._environment.reset(seed)
         self._show(Moment(seed, goal, 0, state, None, 0.0, False, False, 0))
-        reward = self._reward(goal)
+        reward, read_as = self._reward(goal, state)
         if reward is None:
             return PlayedEpisode(seed, goal, False, Reason.NO_REWARD, 0.0, 0, 0, 0, None, 0, 0.0)
         self._runner.load(reward)
@@ -286,13 +310,16 @@ class _Player:
                     nodes=sum(p.nodes for p in plans),
                     planning_seconds=sum(p.seconds for p in plans),
                     fault=fault,
+                    read_as=read_as,
                 )
 
-    def _reward(self, goal: Goal) -> Program | None:
+    def _reward(self, goal: Goal, start: State) -> tuple[Program | None, str | None]:
+        """The reward program for a goal, and how the goal was read where the model knows others only."""
         try:
-            return self._model.reward(goal)
-        except ModelFormatError:  # it knows other goals only
-            return None
+            return self._model.reward(goal), None
+        except ModelFormatError:
+            found = self._new_goals(goal, start)
+            return (None, None) if found is None else (found.program, found.meaning)
 
     def _failing_step(
         self, fault: Fault | None, refuted: Mapping[tuple[State, Action], None]

@@ -16,8 +16,9 @@ from worldcoder.cli.words import count, duration, number, share
 from worldcoder.envs import Environment, make
 from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.planning import Budget
-from worldcoder.programs import WorldModel, load_knowledge
+from worldcoder.programs import Knowledge, load_knowledge
 from worldcoder.runs.handing_on import check_world
+from worldcoder.synthesis.new_goals import NewGoals
 from worldcoder.world.drawing import draw
 
 Write = Callable[[str], None]
@@ -49,10 +50,18 @@ def play(
     watch = on_terminal if watch is None else watch
     with running(unsafe=unsafe, warn=warn) as runner:  # it gets ready while the world is made
         world = GuardedWorld(make(environment, **options), environment)
-        model = _fitting(path, environment, world, seeds[0])
+        known = _fitting(path, environment, world, seeds[0])
+        assert known.model is not None
         with _watching(world, on_terminal=on_terminal) if watch and not quiet else nullcontext() as on_step:
             result = playing.play(
-                model, world, seeds, budget=budget, max_steps=max_steps, on_step=on_step, runner=runner
+                known.model,
+                world,
+                seeds,
+                budget=budget,
+                max_steps=max_steps,
+                on_step=on_step,
+                runner=runner,
+                new_goals=NewGoals(known),
             )
         sandbox = sandbox_of(runner)
     if quiet:
@@ -63,6 +72,8 @@ def play(
             outcome += f" ({e.fault.failing}: {e.fault.error})"
         surprises = f", {count(e.surprises, 'surprise')}" if e.surprises else ""
         write(f"  seed {e.seed:<6} {outcome}, return {e.returned:g}{surprises}")
+        if e.read_as is not None:
+            write(f'       "{e.goal}" is new: {e.read_as}')
     share_solved = f"solved {number(result.solved)} of {number(len(result.episodes))}"
     means = f"mean return {result.mean_return:.2f}, mean length {result.mean_length:.1f}"
     write(f"{share_solved} in {duration(result.seconds)}; {means}")
@@ -71,15 +82,14 @@ def play(
     return result, sandbox
 
 
-def _fitting(path: Path, environment: str, world: Environment, seed: int) -> WorldModel:
-    """A saved model. Raises ModelFormatError where its data show that it is of another world."""
+def _fitting(path: Path, environment: str, world: Environment, seed: int) -> Knowledge:
+    """A saved model with its data. Raises ModelFormatError where its data show that it is of another world."""
     known = load_knowledge(path)
     if known.episodes:
         state = world.reset(seed).state
         advice = "use a model that was learned in one of its kind"
         check_world(known, str(path), environment, state, world.actions(state), advice)
-    assert known.model is not None
-    return known.model
+    return known
 
 
 @contextmanager
@@ -129,7 +139,8 @@ def compare(
 
     with running(unsafe=unsafe, warn=warn) as runner:
         # what is wrong with the environment is said before anything else
-        model = _fitting(path, environment, build(), seeds[0])
+        model = _fitting(path, environment, build(), seeds[0]).model
+        assert model is not None
         try:
             result = comparison.compare(model, build, seeds, tests=tests, seconds=seconds, runner=runner)
         except KeyboardInterrupt:

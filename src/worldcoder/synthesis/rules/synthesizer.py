@@ -175,6 +175,13 @@ class RulesSynthesizer:
                 yield RewardProposal(program, False, guess.meaning(), guess.cost)
         yield RewardProposal(self._reward(rewards, best), False, "nothing more to guess", float("inf"))
 
+    def taught(self, goal: Goal) -> Iterator[RewardProposal]:
+        """What other goals that were reached say of one that was not, the likeliest first."""
+        rewards = self.rewards.setdefault(goal, Rewards(goal))
+        yield from self._composed(rewards)
+        for program, reading in self._read(rewards):
+            yield RewardProposal(program, False, reading.meaning, reading.cost - _READ)
+
     def _composed(self, rewards: Rewards) -> Iterator[RewardProposal]:
         """What a goal of several clauses rewards by what was learned of goals like these."""
         vocabulary = self.dynamics.vocabulary
@@ -291,6 +298,7 @@ class RulesSynthesizer:
             rewards, guess = self.rewards[program.goal], self._guess_of.get(program)
             guesses_ = () if guess is None else (guess,)
             reading = self._reading_of.get(program)
+            rewards.fit(self.dynamics.vocabulary)
             decisions = rewards.lists[0] if reading is None else reading.decisions
             like = () if reading is None else reading.goals
             fresh = emit_reward(rewards, self.dynamics.vocabulary, decisions, *guesses_, like=like)
