@@ -41,6 +41,17 @@ def test_a_thing_is_meant_with_all_the_words_that_describe_it() -> None:
     assert pays(best.program, "ring", PLACES["Cup"], OTHER_TINTS) == (0.0, True)
 
 
+def test_all_that_a_goal_names_counts_where_no_data_tell() -> None:
+    """Nothing was ever reached but what was named, so that something shorter would explain the data as well."""
+    known = learn(
+        episode("visit the rose jar", reaching("Jar"), 0),
+        episode("visit the gold pan", reaching("Pan"), 1),
+    )
+    best = proposals(known, "visit the teal cup")[0]
+    assert pays(best.program, "west", (2, 1)) == (1.0, True)
+    assert pays(best.program, "west", (2, 1), OTHER_TINTS) == (0.0, False)
+
+
 def test_like_words_can_mean_other_rewards() -> None:
     known = learn(*VISITS, *RINGS)
     ring, visit = (proposals(known, goal)[0].program for goal in ("ring for the cup", "visit the cup"))

@@ -34,6 +34,8 @@ _SUPPORT = 1.5
 """By how many nats a reading is likelier that e times as many goals support."""
 _EXCEPTION = 1.5
 """How much more than its parts the whole may cost where a goal refines what others teach: less than another rule."""
+_UNUSED = 4.0
+"""What a reading costs in nats that makes nothing of something that the goal names."""
 _MOST_GOALS = 24
 """Of how many goals the data are looked at, the likest."""
 _UNLIKE = 3.0
@@ -137,7 +139,7 @@ class _Together:
 
     def readings(self, sentence: Sentence, own: Literals) -> Iterator[DecisionList]:
         """The lists with what a sentence names in their slots."""
-        for decisions in self.lists:
+        for decisions in [one for known in self.lists for one in self._narrowed(known, len(sentence.names))]:
             rules, cost = [], decisions.cost
             for rule in decisions.rules:
                 said = self.literals.of(rule.condition)
@@ -150,6 +152,45 @@ class _Together:
             else:
                 if any(map(_is_reached, rules)):
                     yield DecisionList(tuple(rules), cost)
+
+    def _narrowed(self, decisions: DecisionList, places: int) -> list[DecisionList]:
+        """A list, and the same with all that a goal names in it.
+
+        What is named is named for a reason. Where nothing else was ever done, the data do not tell which.
+        """
+        reached = [rule for rule in decisions.rules if _is_reached(rule)]
+        used = {
+            part.place
+            for rule in reached
+            for one in self.literals.of(rule.condition)
+            for part in one
+            if isinstance(part, Slot)
+        }
+        unused = [place for place in range(places) if place not in used]
+        found = [DecisionList(decisions.rules, decisions.cost + _UNUSED * len(unused))]
+        if not unused or len(reached) != 1:
+            return found
+        always = -1
+        for row in self.rows.by_mask.values():
+            if decisions.rule(row.mask) is reached[0]:
+                always &= row.mask
+        if always < 0:
+            return found
+        added, cost = 0, decisions.cost
+        for place in unused:
+            naming = [
+                one
+                for one in self.literals.of(always)
+                if any(isinstance(part, Slot) and part.place == place for part in one)
+            ]
+            if not naming:
+                cost += _UNUSED
+                continue
+            cheapest = min(naming, key=_price)
+            added |= self.literals.mask([cheapest])
+            cost += _price(cheapest)
+        rules = (Rule(r.condition | added, r.effect) if r is reached[0] else r for r in decisions.rules)
+        return [DecisionList(tuple(rules), cost), *found] if added else found
 
 
 class Lifting:
