@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from room_of_things import ACTIONS, MIDDLE, PLACES, episode, learn, pays, proposals, reaching, ringing, room
+from room_of_things import (
+    ACTIONS,
+    MIDDLE,
+    PLACES,
+    TINTS,
+    episode,
+    learn,
+    pays,
+    proposals,
+    reaching,
+    ringing,
+    room,
+)
 
 from worldcoder.synthesis.rules.sentences import lexicon_of, read
 from worldcoder.synthesis.rules.synthesizer import RulesSynthesizer
@@ -41,15 +53,26 @@ def test_a_thing_is_meant_with_all_the_words_that_describe_it() -> None:
     assert pays(best.program, "ring", PLACES["Cup"], OTHER_TINTS) == (0.0, True)
 
 
+def lucky_ring(kind: str, tint: str, tints: tuple[str, ...] = TINTS) -> list[Transition]:
+    """There by one step, and the bell was rung nowhere else."""
+    (x, y), goal = PLACES[kind], f"ring for the {tint} {kind.lower()}"
+    before, there = room((x, 2), tints), room((x, y), tints)
+    step = Action("north" if y < 2 else "south")
+    return [
+        Transition(before, goal, step, there, 0.0, False),
+        Transition(there, goal, Action("ring"), there, 1.0, True),
+    ]
+
+
 def test_all_that_a_goal_names_counts_where_no_data_tell() -> None:
-    """Nothing was ever reached but what was named, so that something shorter would explain the data as well."""
+    """Nothing was ever rung for but what was named: "a ring is rewarded" would explain the data as well."""
     known = learn(
-        episode("visit the rose jar", reaching("Jar"), 0),
-        episode("visit the gold pan", reaching("Pan"), 1),
+        lucky_ring("Jar", "rose"), lucky_ring("Pan", "gold"), lucky_ring("Jar", "sand", OTHER_TINTS)
     )
-    best = proposals(known, "visit the teal cup")[0]
-    assert pays(best.program, "west", (2, 1)) == (1.0, True)
-    assert pays(best.program, "west", (2, 1), OTHER_TINTS) == (0.0, False)
+    best = proposals(known, "ring for the teal cup")[0]
+    assert pays(best.program, "ring", PLACES["Cup"]) == (1.0, True)
+    assert pays(best.program, "ring", PLACES["Jar"]) == (0.0, False)
+    assert pays(best.program, "ring", PLACES["Cup"], OTHER_TINTS) == (0.0, False)
 
 
 def test_like_words_can_mean_other_rewards() -> None:
