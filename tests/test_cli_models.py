@@ -361,6 +361,7 @@ def test_what_cannot_be_asked_is_said_before_there_is_a_directory(
         (["--replay", "none"], 1, "none is no run's directory"),
         (["--dry-run"], 2, "a dry run shows what a language model is asked first"),
         (["--dry-run", "--model", "ollama/x", "--out", "o"], 2, "--dry-run begins nothing"),
+        (["--dry-run", "--model", "ollama/x", "--curriculum", "minigrid"], 2, "leave out minigrid"),
     ):
         assert main(["learn", "sokoban", *arguments]) == code, arguments
         error = capsys.readouterr().err

@@ -167,6 +167,15 @@ def test_a_model_of_another_world_is_refused(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_dry_run_refuses_what_a_run_would(
+    learned: tuple[Path, Summary], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["learn", f"{FLAGS}:make_turtle", "--from", str(learned[0]), "--dry-run", "--model", "ollama/x"]
+    assert main(command) == 1
+    out, errors = capsys.readouterr()
+    assert not out and errors.count("\n") == 1 and "is of another world" in errors
+
+
 def test_bad_models_are_refused_in_one_line(
     learned: tuple[Path, Summary], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

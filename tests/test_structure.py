@@ -48,7 +48,7 @@ MAY_IMPORT = {
     "experiment": "errors world envs sandbox planning programs llm synthesis agent runs proposers configuration",
     "curriculum": "errors world envs programs runs configuration experiment",
     "library": "errors world programs synthesis",
-    "dry_run": "errors world envs planning programs llm synthesis agent proposers configuration",
+    "dry_run": "errors world envs planning programs llm synthesis agent runs proposers configuration",
     "baselines": "errors world envs planning programs synthesis agent",
     "viewer": "errors world runs",
     "attacks": "errors world planning sandbox programs",

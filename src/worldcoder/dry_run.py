@@ -19,6 +19,7 @@ from worldcoder.llm.tokens import count_prompt
 from worldcoder.llm.values import Request, Usage
 from worldcoder.programs import Knowledge, Runner
 from worldcoder.proposers import SYNTHESIZERS, Tools, offer
+from worldcoder.runs.handing_on import check_known
 from worldcoder.synthesis.hybrid import HybridSynthesizer
 from worldcoder.synthesis.llm.synthesizer import LanguageModelSynthesizer
 from worldcoder.world.values import Transition
@@ -73,11 +74,12 @@ class _Nobody:
         raise _Asked(next(iter(requests)))
 
 
-def preview(experiment: Experiment, runner: Runner, known: Knowledge | None = None) -> Preview:
+def preview(
+    experiment: Experiment, runner: Runner, known: Knowledge | None = None, named: str = "the model"
+) -> Preview:
     """Act until there are data, and see what is asked then.
 
-    known: what the run would begin with.
-    It needs no key. Raises UsageError for an experiment without a language model, and what `run` raises.
+    known: what the run would begin with, and how it is named. It needs no key. Raises UsageError for an experiment without a language model, and what `run` raises.
     """
     if experiment.model is None:
         raise UsageError(
@@ -100,6 +102,8 @@ def preview(experiment: Experiment, runner: Runner, known: Knowledge | None = No
     request, needed = None, True
     try:
         if known is not None:
+            state = world.reset(experiment.level(0)).state
+            check_known(known, named, experiment.environment, state, world.actions(state), runner)
             agent.inherit(known)
             offer(proposer, known)
         _act(experiment, agent, world)

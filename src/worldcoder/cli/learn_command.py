@@ -207,7 +207,7 @@ def learn_command(
         from worldcoder.cli.previewing import dry_run as show
 
         lines = ignore if as_json else write
-        run = resume or replay or out
+        run = resume or replay or out or curriculum
         found = show(environment, run, given, known=known, unsafe=unsafe, write=lines, warn=warn)
         if as_json:
             write_json(found.to_json())

@@ -35,7 +35,7 @@ def dry_run(
     experiment = experiment_of(environment, given)
     before = None if known is None else load_knowledge(known)
     with running(unsafe=unsafe, warn=warn) as runner:
-        found = preview(experiment, runner, before)
+        found = preview(experiment, runner, before, str(known))
     assert experiment.model is not None  # or there would be no preview
     for line in previewed(found, experiment.model):
         write(line)
