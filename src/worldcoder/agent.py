@@ -134,7 +134,7 @@ class Agent:
         if self.counts.actions < self._first_data or self.model is None:
             note = "first data" if self.counts.actions < self._first_data else "no program that runs yet"
             return Decision(self._rng.choice(actions), "random", note)
-        if not self.settled and self._rng.random() < self.config.epsilon:
+        if not self.settled and self.phi1 < 1 and self._rng.random() < self.config.epsilon:
             self._queue.clear()
             return Decision(self._rng.choice(actions), "random", "ε")
         if not self._queue or self._queue[0][0] != state:
@@ -272,7 +272,7 @@ class Agent:
             program = self.proposer.optimistic_program(bold)
             if program is None or hopeless in self._disappointed:
                 continue
-            status = self._hope_for(state, proposals, nodes, program, f"hope {bold}")
+            status = self._hope_for(state, proposals, nodes, program, bold)
             if status is Status.FOUND:
                 return True
             if status is Status.UNREACHABLE:  # and will be when there is less to hope for
@@ -281,36 +281,34 @@ class Agent:
         return False
 
     def _hope_for(
-        self,
-        state: State,
-        proposals: Sequence[RewardProposal],
-        nodes: int,
-        program: Program,
-        purpose: str,
+        self, state: State, proposals: Sequence[RewardProposal], nodes: int, program: Program, bold: int
     ) -> Status:
         """How the search for a way with a hopeful program ended; a way that was found is in the queue."""
         any_of = self.proposer.any_of(proposals) if len(proposals) > 1 else None
-        ended = Status.UNREACHABLE
+        ended, purpose = Status.UNREACHABLE, f"hope {bold}"
         for reward in [any_of] if any_of is not None else [p.program for p in proposals]:
             simulation, found = self._searches.search(purpose, state, reward, nodes, program)
             for _ in range(_VAIN_HOPES):
-                vain = self._vain(simulation, found.actions)
+                vain = self._vain(simulation, found)
                 if vain is None:
                     break
                 self.learner.leave_out(program, vain)
                 simulation, found = self._searches.search(purpose, state, reward, nodes, program)
-            if found.found and self._vain(simulation, found.actions) is None:
-                meaning = self._searches.meaning(simulation, found, proposals, program)
+            if found.found and self._vain(simulation, found) is None:
+                hopeful = simulation, found, program
+                simulation, found, by = self._searches.sobered(bold, reward, nodes, hopeful, self._vain)
+                meaning = self._searches.meaning(simulation, found, proposals, by)
                 if self._enqueue(simulation, found.actions, "guess", f"hoping that {meaning}"):
                     return Status.FOUND
             if found.status is not Status.UNREACHABLE:
                 ended = Status.BUDGET
         return ended
 
-    def _vain(self, simulation: Simulation, actions: Sequence[Action]) -> tuple[State, Action] | None:
+    def _vain(self, simulation: Simulation, found: Plan) -> tuple[State, Action] | None:
         """The first step of a hopeful way that was tried already and led elsewhere."""
         state = simulation.state
-        for action, step in zip(actions, simulation.follow(actions) if actions else (), strict=False):
+        steps = simulation.follow(found.actions) if found.actions else ()
+        for action, step in zip(found.actions, steps, strict=False):
             if step.state is None:
                 return None
             if self._tried.get((state, action), step.state) != step.state:

@@ -10,9 +10,13 @@ from worldcoder.planning.patience import Patience
 from worldcoder.programs import Actions, Program, Runner, Simulation
 from worldcoder.synthesis.learner import Learner
 from worldcoder.synthesis.proposer import BOLDEST, Proposer, RewardProposal
-from worldcoder.world.values import State
+from worldcoder.world.values import Action, State
+
+Step = tuple[State, Action]
 
 _NOTHING_KNOWN = Plan(Status.BUDGET, (), (), 0, 0.0, "none")
+_DETOUR = 15
+"""How many more steps a plan may have for each hope less."""
 _SEARCHES = 3
 """Searches that are made in the place of one, where programs fail in what they imagine."""
 
@@ -86,6 +90,49 @@ class Searches:
                 if last.done and last.reward > 0 and proposal.meaning:
                     return proposal.meaning
         return "it is reached"
+
+    def hoped(self, simulation: Simulation, plan: Plan) -> list[Step]:
+        """The steps of a hopeful plan of which the present program says something else."""
+        state, steps, led = simulation.state, [], []
+        for action, step in zip(plan.actions, simulation.follow(plan.actions), strict=False):
+            if step.state is None:
+                break
+            steps.append((state, action))
+            led.append(step.state)
+            state = step.state
+        said = self.simulation(simulation.state, None).predict_all(steps)
+        return [step for step, hope, known in zip(steps, led, said, strict=True) if known.state != hope]
+
+    def sobered(
+        self,
+        boldness: int,
+        reward: Program,
+        nodes: int,
+        hopeful: tuple[Simulation, Plan, Program],
+        vain: Callable[[Simulation, Plan], Step | None],
+    ) -> tuple[Simulation, Plan, Program]:
+        """A plan that hopes less often, and the program it is made with, where that is not much longer.
+
+        Each hope is likelier to fail than not. So what is hoped for on a way is left out, one after the other, and
+        what can be had by what is known is not hoped for.
+        """
+        state, best, without = hopeful[0].state, hopeful, list[Step]()
+        steps = self.hoped(*best[:2])
+        left = list(steps)
+        while len(steps) > 1 and left:
+            step = left.pop(0)
+            program = self._proposer.optimistic_program(boldness, (*without, step))
+            if program is None:
+                continue
+            simulation, found = self.search(f"sober {boldness}", state, reward, nodes, program)
+            if not found.found or vain(simulation, found) is not None:
+                continue
+            fewer = self.hoped(simulation, found)
+            longer = len(found.actions) - len(best[1].actions)
+            if len(fewer) < len(steps) and longer <= _DETOUR * (len(steps) - len(fewer)):
+                best, steps, left = (simulation, found, program), fewer, list(fewer)
+                without.append(step)
+        return best
 
     def promises(
         self, start: State, rewards: Callable[[], Sequence[Program]], nodes: int, *, hopes: bool

@@ -69,7 +69,9 @@ class Fake:
         self.asked += 1
         return self.program
 
-    def optimistic_program(self, boldness: int = 0) -> Program | None:
+    def optimistic_program(
+        self, boldness: int = 0, without: Sequence[tuple[State, Action]] = ()
+    ) -> Program | None:
         return None
 
     def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:

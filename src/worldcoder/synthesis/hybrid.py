@@ -80,9 +80,11 @@ class HybridSynthesizer:
     def transition_program(self) -> Program:
         return self.llm.transition_program()
 
-    def optimistic_program(self, boldness: int = 0) -> Program | None:
+    def optimistic_program(
+        self, boldness: int = 0, without: Sequence[tuple[State, Action]] = ()
+    ) -> Program | None:
         """The best program where the rules in it let pass what was never seen to be stopped; None: the same."""
-        best, hopeful = self.llm.transitions.best, self.rules.optimistic_program(boldness)
+        best, hopeful = self.llm.transitions.best, self.rules.optimistic_program(boldness, without)
         if best is None or hopeful is None:
             return None
         if best is self._by_rules:

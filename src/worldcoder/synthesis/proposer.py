@@ -108,7 +108,9 @@ class Proposer(Protocol):
         """The best transition program now."""
         ...
 
-    def optimistic_program(self, boldness: int = 0) -> Program | None:
+    def optimistic_program(
+        self, boldness: int = 0, without: Sequence[tuple[State, Action]] = ()
+    ) -> Program | None:
         """The best transition program where nothing stops what was not seen to be stopped; None: the same.
 
         It reproduces the data as well, and is planned with only where the best one has no plan: optimism in

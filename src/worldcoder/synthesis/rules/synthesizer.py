@@ -15,11 +15,12 @@ from worldcoder.synthesis.rules.dynamics import Doubt, Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.emit_reward import emit_reward, worthless
 from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, words
+from worldcoder.synthesis.rules.habits import Habits
 from worldcoder.synthesis.rules.lifting import Lifting, Reading
 from worldcoder.synthesis.rules.lists import DecisionList
 from worldcoder.synthesis.rules.rewards import Rewards
 from worldcoder.synthesis.rules.scene import scene_of
-from worldcoder.synthesis.rules.untried import Untried
+from worldcoder.synthesis.rules.untried import Touch, Untried
 from worldcoder.world.values import Action, Goal, State, Transition
 
 _READ = 100.0
@@ -29,6 +30,8 @@ _DISPUTED = 2.0
 """How interesting it is what the hypotheses disagree on. Only what was never met is more so."""
 _LAST = 0.1
 """How much of its interest is left to what is known to end the episode in vain."""
+_USUAL = 0.1
+"""How much of its interest is left to what is new around an action that always did the same, whatever was around."""
 _ALTERNATIVES = 50
 """Combinations of hypotheses that are looked at, where the best ones failed as programs."""
 
@@ -50,8 +53,10 @@ class RulesSynthesizer:
         self._refuted: set[str] = set()  # code that is not to be run
         self._reward_of: dict[str, Program] = {}  # by code
         self._words: set[str] = set()
-        self._optimists: dict[int, tuple[tuple[int, str], Program | None]] = {}  # by boldness
+        # by boldness, and by what is not hoped for
+        self._optimists: dict[tuple[int, tuple[Touch, ...]], tuple[tuple[int, str], Program | None]] = {}
         self._untried = Untried()
+        self._habits = Habits()
         self._guess_of: dict[Program, Guess] = {}
         self._lifting = Lifting()
         self._ending: set[str] = set()  # actions that end an episode in vain, by what other goals teach
@@ -107,25 +112,38 @@ class RulesSynthesizer:
     def _transition(self) -> Program:
         return Program(emit_transition(self.dynamics, self._chosen), "transition", origin=self.name)
 
-    def optimistic_program(self, boldness: int = 0) -> Program | None:
+    def optimistic_program(
+        self, boldness: int = 0, without: Sequence[tuple[State, Action]] = ()
+    ) -> Program | None:
+        vocabulary = self.dynamics.vocabulary
+        every = (touch for step in without for touch in self._untried.touched(vocabulary, *step))
+        touches = tuple(dict.fromkeys(every))
         key = len(self.dynamics.transitions), self.transition_program().id
-        known = self._optimists.get(boldness)
+        known = self._optimists.get((boldness, touches))
         if known is None or known[0] != key:
-            program = self._hopeful(boldness)
+            if touches:  # those that leave out other hopes of before are not asked for again
+                self._optimists = {k: v for k, v in self._optimists.items() if not k[1] or v[0] == key}
+            program = self._hopeful(boldness, touches)
             if known and known[1] and program and code_of(program) == code_of(known[1]):
                 program = known[1]
-            known = self._optimists[boldness] = key, program
+            known = self._optimists[boldness, touches] = key, program
         return known[1] if known[1] is None or code_of(known[1]) not in self._refuted else None
 
-    def _hopeful(self, boldness: int) -> Program | None:
+    def _hopeful(self, boldness: int, without: Sequence[Touch]) -> Program | None:
         dynamics = self.dynamics
-        passages = dynamics.untested_passages()
+        avatar = dynamics.vocabulary.avatar
+        kinds = {ahead[0] for _, ahead, _ in without}
+        passages = {
+            (mover, look)
+            for mover, look in dynamics.untested_passages()
+            if mover != avatar or look[0] not in kinds
+        }
         if not boldness and not passages:
             return None
         source: str | None = emit_transition(dynamics, self._chosen, passages=passages)
         if boldness:
             self._untried.read(dynamics.vocabulary, dynamics.transitions)
-            source = self._untried.hopeful(str(source), dynamics.vocabulary, boldness)
+            source = self._untried.hopeful(str(source), dynamics.vocabulary, boldness, without)
         return None if source is None else Program(source, "transition", origin=self.name)
 
     def any_of(self, proposals: Sequence[RewardProposal]) -> Program | None:
@@ -214,13 +232,14 @@ class RulesSynthesizer:
         if self._version != self.dynamics.version:
             self._version = self.dynamics.version
             self._interest.clear()
+            self._habits.read(self.dynamics.vocabulary, self.dynamics.transitions)
         known = self._interest.get((state, action))
         if known is None and above >= _DISPUTED:
             unseen = self.dynamics.unseen(state, action)
             if not unseen:
                 return _DISPUTED * (_LAST if action.name in self._ending else 1.0)
         if known is None:
-            known = self._weigh(self.dynamics.doubt(state, action))
+            known = self._weigh(self.dynamics.doubt(state, action), action)
             known *= _LAST if action.name in self._ending else 1.0
             self._interest[state, action] = known
         return known
@@ -235,14 +254,14 @@ class RulesSynthesizer:
             return None
         return self._unless_refuted(self._reward(rewards, worthless(rewards.lists[0]), *news))
 
-    def _weigh(self, doubt: Doubt) -> float:
+    def _weigh(self, doubt: Doubt, action: Action) -> float:
+        usual = _USUAL if self._habits.has(self.dynamics.vocabulary.verb(action)) else 1.0
+        disputed = _DISPUTED if doubt.disputed else 0.0
         if doubt.unseen:
             # what the goal speaks of is looked at first
             named = any(self._words & words(str(part)) for lit in doubt.unseen for part in lit[1:])
-            return 6.0 if named else 3.0
-        if doubt.disputed:
-            return _DISPUTED
-        return 1.0 if doubt.pairs or doubt.lost else 0.0
+            return max(disputed, usual * (6.0 if named else 3.0))
+        return max(disputed, usual if doubt.pairs or doubt.lost else 0.0)
 
     def evidence(self, program: Program) -> Program:
         """The same code, with its evidence counted anew."""

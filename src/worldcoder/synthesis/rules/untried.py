@@ -3,18 +3,19 @@
 Where nothing known leads to a goal, something that was never done may: to use a tool on what stands in the way, or
 to take what was never taken. What was tried is kept coarsely, as what was done, what stood ahead of the avatar and
 how the avatar was; so each of these is hoped for once, and the hopes come to an end. What is hoped for is what the
-action did to other things; where it never did anything that fits, that it lets the avatar pass.
+action did to other things; where it never did anything that fits, that it lets the avatar pass. An action that never
+did anything at all must be good for something; one that is known to do something else is less likely to do that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from worldcoder.synthesis.rules.emit import table_text
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
-from worldcoder.world.values import Action, Transition
+from worldcoder.world.values import Action, State, Transition
 
 MANY = 8
 """Of a kind of which there are more, less is hoped for: that it leads on would be odd."""
@@ -60,11 +61,14 @@ class Untried:
             self._many.update(kind for kind, things in scene.kinds.items() if len(things) > MANY)
         self._read = len(transitions)
 
-    def hopeful(self, source: str, vocabulary: Vocabulary, boldness: int) -> str | None:
+    def hopeful(
+        self, source: str, vocabulary: Vocabulary, boldness: int, without: Collection[Touch] = ()
+    ) -> str | None:
         """The same transition program with hope; None where it is not known how anything could be ahead.
 
-        boldness: 1: an action does to a thing what it did to others, or puts down what was taken; 2: one that
-        never did anything that fits lets the avatar pass; 3: past kinds of which there are many, too.
+        boldness: 1: an action does to a thing what it did to others, and one that never did anything lets the avatar
+        pass, or puts down what was taken; 2: one that did other things lets it pass; 3: past kinds of which there are
+        many, too. without: what not to hope for.
         """
         avatar, table = vocabulary.avatar, _table(vocabulary)
         plain = all(isinstance(verb, str) for verb in table)
@@ -76,7 +80,9 @@ class Untried:
         else:
             step = "action.name" if plain else "(action.name, *action.args)"
             table = {key if plain or isinstance(key, tuple) else (key,): v for key, v in table.items()}
-        tried = "".join(f"    {touch!r},\n" for touch in sorted(self._tried, key=repr))
+        excluded = {**self._tried, **dict.fromkeys(without)}
+        tried = "".join(f"    {touch!r},\n" for touch in sorted(excluded, key=repr))
+        idle = [verb for verb in vocabulary.verbs if verb not in vocabulary.effective]
         values = [a for a in vocabulary.attributes_of(avatar) if a not in (PLACE, KIND)]
         constants = {
             "HEADS": table_text(table),
@@ -87,6 +93,7 @@ class Untried:
             "MANY": repr(tuple(sorted(self._many))),
             "TAKEN": repr(self._taken()),
             "BOLDNESS": repr(boldness),
+            "IDLE": repr(tuple(sorted({verb if isinstance(verb, str) else str(verb[0]) for verb in idle}))),
             "DONE": table_text({verb: tuple(changes) for verb, changes in self._changes.items()}),
             "TRIED": f"{{\n{tried}}}" if tried else "set()",
         }
@@ -94,6 +101,10 @@ class Untried:
         known = source.replace("def transition(state, action):", "def foreseen(state, action):")
         verb = "action.name" if vocabulary.facing else "''"
         return f"{known}\n\n{head}\n\n\n{_PROGRAM.format(avatar=avatar, step=step, verb=verb, value=value)}"
+
+    def touched(self, vocabulary: Vocabulary, state: State, action: Action) -> list[Touch]:
+        """What an action in a state would touch."""
+        return [touch for touch, _, _ in _touches(vocabulary, scene_of(state), action)]
 
     def _taken(self) -> tuple[str, ...]:
         """The attributes of the avatar that came to refer to what was ahead."""
@@ -208,7 +219,9 @@ def transition(state, action):
     foreseen(state, action)
     if before != [getattr(me, attribute, None) for attribute in MINE]:
         return state
-    if not seen[0] and len(mine) > 1 and (verb, ('',), mine) not in TRIED and TAKEN:
+    idle = action.name in IDLE
+    puts_down = idle or not verb or BOLDNESS >= 2
+    if not seen[0] and len(mine) > 1 and (verb, ('',), mine) not in TRIED and TAKEN and puts_down:
         for attribute, held in zip(MINE, before):
             if attribute in TAKEN and hasattr(held, 'kind'):
                 setattr(me, attribute, None)
@@ -225,7 +238,7 @@ def transition(state, action):
                 hope(state, me, obj, done[0])
                 break
             inside = FRAME[0] <= x + 2 * dx <= FRAME[2] and FRAME[1] <= y + 2 * dy <= FRAME[3]
-            if BOLDNESS >= 2 + many and inside:
+            if BOLDNESS >= (1 if idle and verb and not many else 2 + many) and inside:
                 me.x, me.y = x + dx, y + dy
                 break
     return state
