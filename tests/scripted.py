@@ -120,6 +120,9 @@ class Scripted:
     def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
         yield RewardProposal(self.reward, learned=True)
 
+    def cautious_program(self, steps: Sequence[tuple[State, Action]]) -> Program | None:
+        return None
+
     def news_program(self, goal: Goal, start: State) -> Program | None:
         return None
 

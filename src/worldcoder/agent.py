@@ -328,6 +328,7 @@ class Agent:
         if not found.found:
             self._without_plan[key] = found.status, nodes
             return False
+        simulation, found = self._searches.cautiously(state, proposal.program, nodes, found)
         why: Why = "plan" if proposal.learned else "guess"
         if not self._enqueue(simulation, found.actions, why, proposal.meaning):
             self._without_plan[key] = Status.BUDGET, nodes

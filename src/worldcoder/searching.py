@@ -17,6 +17,8 @@ Step = tuple[State, Action]
 _NOTHING_KNOWN = Plan(Status.BUDGET, (), (), 0, 0.0, "none")
 _DETOUR = 15
 """How many more steps a plan may have for each hope less."""
+_CAUTION = 20_000
+"""Nodes of a search for a plan without what only failed so far."""
 _SEARCHES = 3
 """Searches that are made in the place of one, where programs fail in what they imagine."""
 
@@ -91,17 +93,24 @@ class Searches:
                     return proposal.meaning
         return "it is reached"
 
+    def cautiously(self, state: State, reward: Program, nodes: int, found: Plan) -> tuple[Simulation, Plan]:
+        """A plan without what only failed so far, where there is one that is not much longer; else what was found."""
+        simulation = self.simulation(state, reward)
+        program = self._proposer.cautious_program(_steps_of(simulation, found))
+        if program is not None:
+            cautious, other = self.search("caution", state, reward, min(nodes, _CAUTION), program)
+            if other.found and len(other.actions) <= len(found.actions) + _DETOUR:
+                return cautious, other
+        return simulation, found
+
     def hoped(self, simulation: Simulation, plan: Plan) -> list[Step]:
         """The steps of a hopeful plan of which the present program says something else."""
-        state, steps, led = simulation.state, [], []
-        for action, step in zip(plan.actions, simulation.follow(plan.actions), strict=False):
-            if step.state is None:
-                break
-            steps.append((state, action))
-            led.append(step.state)
-            state = step.state
+        steps = _steps_of(simulation, plan)
+        hopes = simulation.follow(plan.actions)
         said = self.simulation(simulation.state, None).predict_all(steps)
-        return [step for step, hope, known in zip(steps, led, said, strict=True) if known.state != hope]
+        return [
+            step for step, hope, known in zip(steps, hopes, said, strict=False) if known.state != hope.state
+        ]
 
     def sobered(
         self,
@@ -163,3 +172,14 @@ class Searches:
                 if found.found and program is not None:
                     return bold, program.id
         return None
+
+
+def _steps_of(simulation: Simulation, plan: Plan) -> list[Step]:
+    """The steps of a plan, as far as its model has something to say of them."""
+    state, steps = simulation.state, list[Step]()
+    for action, step in zip(plan.actions, simulation.follow(plan.actions), strict=False):
+        steps.append((state, action))
+        if step.state is None:
+            break
+        state = step.state
+    return steps

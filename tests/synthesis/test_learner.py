@@ -77,6 +77,9 @@ class Fake:
     def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
         return (RewardProposal(reward(source), learned=True) for source in self.rewards)
 
+    def cautious_program(self, steps: Sequence[tuple[State, Action]]) -> Program | None:
+        return None
+
     def news_program(self, goal: Goal, start: State) -> Program | None:
         return None
 

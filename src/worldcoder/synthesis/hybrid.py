@@ -99,6 +99,10 @@ class HybridSynthesizer:
             self._hopeful = key, program if fits else None
         return self._hopeful[1]
 
+    def cautious_program(self, steps: Sequence[tuple[State, Action]]) -> Program | None:
+        best = self.llm.transitions.best
+        return self.rules.cautious_program(steps) if best is not None and best is self._by_rules else None
+
     def _tell_of_rules(self, candidate: Candidate) -> None:
         """What a request for a first program says of the rules, where they do not explain everything."""
         prompter, missed = self.llm.prompter, [m.index for m in candidate.wrong.missed]

@@ -119,6 +119,13 @@ class Proposer(Protocol):
         """
         ...
 
+    def cautious_program(self, steps: Sequence[tuple[State, Action]]) -> Program | None:
+        """The best transition program where nothing comes of what only failed so far, wherever it was tried.
+
+        None where none of these steps is of that sort. It need not reproduce the data, and is for plans alone.
+        """
+        ...
+
     def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
         """Reward programs for a goal, the likeliest first; those that the data refute are left out."""
         ...

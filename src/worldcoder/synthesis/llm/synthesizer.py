@@ -114,6 +114,9 @@ class LanguageModelSynthesizer:
         """A language model is optimistic where it is asked to be: in its reward programs."""
         return None
 
+    def cautious_program(self, steps: Sequence[tuple[State, Action]]) -> Program | None:
+        return None
+
     @property
     def fitting_transitions(self) -> list[Program]:
         """Transition programs that reproduce all data, the best first; none where the best one does not."""

@@ -146,6 +146,12 @@ class RulesSynthesizer:
             source = self._untried.hopeful(str(source), dynamics.vocabulary, boldness, without)
         return None if source is None else Program(source, "transition", origin=self.name)
 
+    def cautious_program(self, steps: Sequence[tuple[State, Action]]) -> Program | None:
+        dynamics, source = self.dynamics, self.transition_program().source
+        self._untried.read(dynamics.vocabulary, dynamics.transitions)
+        cautious = self._untried.cautious(source, dynamics.vocabulary, steps)
+        return None if cautious is None else Program(cautious, "transition", origin=self.name)
+
     def any_of(self, proposals: Sequence[RewardProposal]) -> Program | None:
         found = [self._guess_of.get(p.program) for p in proposals]
         guesses_ = [g for g in found if g is not None]
