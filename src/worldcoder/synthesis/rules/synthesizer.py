@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -24,7 +25,9 @@ from worldcoder.synthesis.rules.untried import Touch, Untried
 from worldcoder.world.values import Action, Goal, State, Transition
 
 _READ = 100.0
-"""By how much what other goals teach is likelier than any guess."""
+"""By how much what other goals teach is likelier than any guess,"""
+_UNFOUNDED = 10.0
+"""and by how much it costs more than it would, where nothing in the words says that it is meant."""
 
 _DISPUTED = 2.0
 """How interesting it is what the hypotheses disagree on. Only what was never met is more so."""
@@ -180,16 +183,24 @@ class RulesSynthesizer:
         if rewards.succeeded:
             yield RewardProposal(self._best_reward(rewards), learned=True)
             return
-        for i, (program, reading) in enumerate(self._read(rewards)):
+        read, unfounded = list(self._read(rewards)), list[RewardProposal]()
+        for i, (program, reading) in enumerate(read):
             if not i:
                 self._beware(reading, rewards)
-            yield RewardProposal(program, False, reading.meaning, reading.cost - _READ)
+            if reading.founded:
+                yield RewardProposal(program, False, reading.meaning, reading.cost - _READ)
+            else:
+                unfounded.append(RewardProposal(program, False, reading.meaning, reading.cost + _UNFOUNDED))
+        guessed = self._guessed(rewards, best, start)
+        yield from heapq.merge(unfounded, guessed, key=lambda proposal: proposal.cost)
+        yield RewardProposal(self._reward(rewards, best), False, "nothing more to guess", float("inf"))
+
+    def _guessed(self, rewards: Rewards, best: DecisionList, start: State) -> Iterator[RewardProposal]:
         for guess in self._open_guesses(rewards, start):
             program = self._reward(rewards, best, guess)
             if self._unless_refuted(program) is not None:
                 self._guess_of[program] = guess
                 yield RewardProposal(program, False, guess.meaning(), guess.cost)
-        yield RewardProposal(self._reward(rewards, best), False, "nothing more to guess", float("inf"))
 
     def _read(self, rewards: Rewards) -> Iterator[tuple[Program, Reading]]:
         """What other goals say of this one, the likeliest first; of what was seen of it nothing contradicts."""
@@ -223,10 +234,12 @@ class RulesSynthesizer:
 
     def _open_guesses(self, rewards: Rewards, start: State) -> list[Guess]:
         vocabulary = self.dynamics.vocabulary
-        key = (vocabulary.structure(), start)
+        self._untried.read(vocabulary, self.dynamics.transitions)
+        does = self._untried.does
+        key = (vocabulary.structure(), start, tuple(does.items()))
         known = self._guesses.get(rewards.goal)
         if known is None or known[0] != key:
-            known = key, guesses(vocabulary, rewards.goal, start)
+            known = key, guesses(vocabulary, rewards.goal, start, does)
             self._guesses[rewards.goal] = known
         return [guess for guess in known[1] if not rewards.refuted(guess.literals)]
 

@@ -107,6 +107,12 @@ class Untried:
     def _names(self, verbs: Iterable[Verb]) -> tuple[str, ...]:
         return tuple(sorted({verb if isinstance(verb, str) else str(verb[0]) for verb in verbs}))
 
+    @property
+    def does(self) -> dict[str, tuple[Change, ...]]:
+        """What each action was seen to do to things."""
+        every = self._changes.items()
+        return {verb: tuple(dict.fromkeys(c for done in changes for c in done)) for verb, changes in every}
+
     def touched(self, vocabulary: Vocabulary, state: State, action: Action) -> list[Touch]:
         """What an action in a state would touch."""
         return [touch for touch, _, _ in _touches(vocabulary, scene_of(state), action)]
