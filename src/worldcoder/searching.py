@@ -17,6 +17,8 @@ Step = tuple[State, Action]
 _NOTHING_KNOWN = Plan(Status.BUDGET, (), (), 0, 0.0, "none")
 _DETOUR = 15
 """How many more steps a plan may have for each hope less."""
+_SOBERINGS = 5
+"""Searches for a plan that hopes less often than another one."""
 _CAUTION = 20_000
 """Nodes of a search for a plan without what only failed so far."""
 _SEARCHES = 3
@@ -126,9 +128,10 @@ class Searches:
         what can be had by what is known is not hoped for.
         """
         state, best, without = hopeful[0].state, hopeful, list[Step]()
-        steps = self.hoped(*best[:2])
-        left = list(steps)
-        while len(steps) > 1 and left:
+        fewest, left = self.hoped(*best[:2]), self.hoped(*best[:2])
+        for _ in range(_SOBERINGS):
+            if len(fewest) < 2 or not left:
+                break
             step = left.pop(0)
             program = self._proposer.optimistic_program(boldness, (*without, step))
             if program is None:
@@ -136,11 +139,11 @@ class Searches:
             simulation, found = self.search(f"sober {boldness}", state, reward, nodes, program)
             if not found.found or vain(simulation, found) is not None:
                 continue
-            fewer = self.hoped(simulation, found)
+            without.append(step)
+            left = self.hoped(simulation, found)  # there may be better ways without these as well
             longer = len(found.actions) - len(best[1].actions)
-            if len(fewer) < len(steps) and longer <= _DETOUR * (len(steps) - len(fewer)):
-                best, steps, left = (simulation, found, program), fewer, list(fewer)
-                without.append(step)
+            if len(left) < len(fewest) and longer <= _DETOUR * (len(fewest) - len(left)):
+                best, fewest = (simulation, found, program), list(left)
         return best
 
     def promises(

@@ -61,13 +61,19 @@ class RewardProposal:
 
     learned: a positive reward that ended an episode of this goal is among the data; otherwise the program
     invents one (optimism, φ2 of the paper).
-    meaning: what is invented, in words. cost: how unlikely; the cheapest is tried first.
+    meaning: what is invented, in words. cost: how unlikely; the cheapest is tried first. needs: kinds of which
+    something has to be there, and of which nothing comes into being.
     """
 
     program: Program
     learned: bool
     meaning: str = ""
     cost: float = 0.0
+    needs: tuple[str, ...] = ()
+
+    def is_lost(self, state: State) -> bool:
+        """Whether it cannot be reached from a state any more, since what it needs is gone."""
+        return any(not state.all(kind) for kind in self.needs)
 
 
 BOLDEST = 3

@@ -179,6 +179,18 @@ def _conditions_on_the_way(
                     yield ("holds kind", attribute, held), words(held)
 
 
+def kinds_needed(literals: Iterable[Literal]) -> list[str]:
+    """The kinds of which there has to be something for all of this to come true."""
+    kinds: dict[str, None] = {}
+    for literal in literals:
+        match literal:
+            case ("on" | "facing" | "near" | "on." | "facing." | "near." | "turned" | "some on", kind, *_):
+                kinds[kind] = None
+            case ("holds kind" | "holds.", _, kind, *_):
+                kinds[kind] = None
+    return list(kinds)
+
+
 def achievements(vocabulary: Vocabulary, start: State, goal: Goal) -> Iterator[Literal]:
     """Single things that could happen in a world with these kinds and values, good or bad."""
     yield from _achievements(vocabulary, scene_of(start), words(goal))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -15,7 +15,7 @@ from worldcoder.synthesis.rules.alternatives import combinations
 from worldcoder.synthesis.rules.dynamics import Doubt, Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.emit_reward import emit_reward, worthless
-from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, words
+from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, kinds_needed, words
 from worldcoder.synthesis.rules.habits import Habits
 from worldcoder.synthesis.rules.lifting import Lifting, Reading
 from worldcoder.synthesis.rules.lists import DecisionList
@@ -118,9 +118,7 @@ class RulesSynthesizer:
     def optimistic_program(
         self, boldness: int = 0, without: Sequence[tuple[State, Action]] = ()
     ) -> Program | None:
-        vocabulary = self.dynamics.vocabulary
-        every = (touch for step in without for touch in self._untried.touched(vocabulary, *step))
-        touches = tuple(dict.fromkeys(every))
+        touches = self._untried.like(self.dynamics.vocabulary, without)
         key = len(self.dynamics.transitions), self.transition_program().id
         known = self._optimists.get((boldness, touches))
         if known is None or known[0] != key:
@@ -181,16 +179,18 @@ class RulesSynthesizer:
         rewards.fit(self.dynamics.vocabulary)
         best = rewards.lists[0]
         if rewards.succeeded:
-            yield RewardProposal(self._best_reward(rewards), learned=True)
+            yield RewardProposal(self._best_reward(rewards), True, needs=self._needs(rewards, best))
             return
         read, unfounded = list(self._read(rewards)), list[RewardProposal]()
         for i, (program, reading) in enumerate(read):
             if not i:
                 self._beware(reading, rewards)
+            needs = self._needs(rewards, reading.decisions)
             if reading.founded:
-                yield RewardProposal(program, False, reading.meaning, reading.cost - _READ)
+                yield RewardProposal(program, False, reading.meaning, reading.cost - _READ, needs)
             else:
-                unfounded.append(RewardProposal(program, False, reading.meaning, reading.cost + _UNFOUNDED))
+                cost = reading.cost + _UNFOUNDED
+                unfounded.append(RewardProposal(program, False, reading.meaning, cost, needs))
         guessed = self._guessed(rewards, best, start)
         yield from heapq.merge(unfounded, guessed, key=lambda proposal: proposal.cost)
         yield RewardProposal(self._reward(rewards, best), False, "nothing more to guess", float("inf"))
@@ -200,7 +200,22 @@ class RulesSynthesizer:
             program = self._reward(rewards, best, guess)
             if self._unless_refuted(program) is not None:
                 self._guess_of[program] = guess
-                yield RewardProposal(program, False, guess.meaning(), guess.cost)
+                needs = self._lasting(kinds_needed(guess.literals))
+                yield RewardProposal(program, False, guess.meaning(), guess.cost, needs)
+
+    def _needs(self, rewards: Rewards, decisions: DecisionList) -> tuple[str, ...]:
+        """The kinds without which nothing is rewarded, by what a list says."""
+        rewarding = [rule for rule in decisions.rules if rule.effect[1] > 0 and rule.effect[2]]
+        needed = [kinds_needed(rewards.literals.of(rule.condition)) for rule in rewarding]
+        return (
+            self._lasting(kind for kind in needed[0] if all(kind in other for other in needed))
+            if needed
+            else ()
+        )
+
+    def _lasting(self, kinds: Iterable[str]) -> tuple[str, ...]:
+        """Those of which nothing ever came to be, so that what is gone is gone for good."""
+        return tuple(kind for kind in kinds if kind not in self.dynamics.vocabulary.appearing)
 
     def _read(self, rewards: Rewards) -> Iterator[tuple[Program, Reading]]:
         """What other goals say of this one, the likeliest first; of what was seen of it nothing contradicts."""

@@ -84,6 +84,7 @@ class Untried:
             "USELESS": repr(self._names(verb for verb in idle if self._in_vain(verb) > _USELESS)),
             "DONE": table_text({verb: tuple(changes) for verb, changes in self._changes.items()}),
             "TRIED": _set_text({**self._tried, **dict.fromkeys(without)}),
+            "FAILED": _set_text(self._failed(vocabulary) if boldness < 3 else ()),
         }
         return _written(source, vocabulary, constants, _HOPE)
 
@@ -95,10 +96,14 @@ class Untried:
         None where none of the steps is like something that did. A plan that needs such a step rests on a distinction
         that was made after it had failed; whoever can do without it should.
         """
-        failed = {touch: None for touch, worked in self._tried.items() if not worked}
+        failed = self._failed(vocabulary)
         if not any(touch in failed for step in steps for touch in self.touched(vocabulary, *step)):
             return None
         return _written(source, vocabulary, {"FAILED": _set_text(failed)}, _CAUTION)
+
+    def _failed(self, vocabulary: Vocabulary) -> dict[Touch, None]:
+        """What only failed so far; nothing where other things move meanwhile, for that would be left out with it."""
+        return {t: None for t, worked in self._tried.items() if not worked and not vocabulary.autonomous}
 
     def _in_vain(self, verb: Verb) -> int:
         """On how many things, or in how many ways, an action was tried that never did anything."""
@@ -116,6 +121,13 @@ class Untried:
     def touched(self, vocabulary: Vocabulary, state: State, action: Action) -> list[Touch]:
         """What an action in a state would touch."""
         return [touch for touch, _, _ in _touches(vocabulary, scene_of(state), action)]
+
+    def like(self, vocabulary: Vocabulary, steps: Iterable[tuple[State, Action]]) -> tuple[Touch, ...]:
+        """What these steps would touch, and other actions in their place."""
+        touched = [touch for step in steps for touch in self.touched(vocabulary, *step)]
+        verbs = tuple(vocabulary.actions)
+        every = ((verb, ahead, mine) for own, ahead, mine in touched for verb in (verbs if own else ("",)))
+        return tuple(dict.fromkeys(every))
 
     def _taken(self) -> tuple[str, ...]:
         """The attributes of the avatar that came to refer to what was ahead."""
@@ -246,19 +258,22 @@ def touched(state, action):
     return me, {verb}, before, mine, ways, [[(obj, sign(obj)) for obj in state.at(*place)] for place in places]
 
 
+def only_failed(verb, before, mine, ways, seen):
+    """Whether this was tried, and never did anything."""
+    known = [sign for there in seen for _, sign in there]
+    if not seen[0] and len(mine) > 1:
+        known.append(('',))
+    return bool(known) and all((verb, sign, mine) in FAILED for sign in known)
+
+
 '''.lstrip("\n")
 
 _CAUTION = '''
 def transition(state, action):
     """What is known; but of what only failed so far nothing is supposed to come."""
     found = touched(state, action)
-    if found is not None:
-        _, verb, _, mine, _, seen = found
-        known = [sign for there in seen for _, sign in there]
-        if not seen[0] and len(mine) > 1:
-            known.append(('',))
-        if known and all((verb, sign, mine) in FAILED for sign in known):
-            return state
+    if found is not None and only_failed(*found[1:]):
+        return state
     return foreseen(state, action)
 '''.lstrip("\n")
 
@@ -296,6 +311,8 @@ def transition(state, action):
         return foreseen(state, action)
     me, verb, before, mine, ways, seen = found
     x, y = me.x, me.y
+    if only_failed(*found[1:]):
+        return state
     foreseen(state, action)
     if before != [getattr(me, attribute, None) for attribute in MINE]:
         return state
