@@ -225,15 +225,11 @@ class Agent:
         hope = max(nodes, config.guess_nodes)
         if self._try_all(state, likely, nodes):
             return
-        lost = bool(likely) and all(proposal.is_lost(state) for proposal in likely)
+        lost = bool(likely) and all(p.is_lost(state) for p in likely)
         if config.optimism and not lost and self._hope(state, likely, hope, range(BOLDEST)):
             return
-        if (
-            likely
-            and (lost or self.phi2 is Status.UNREACHABLE)
-            and state != self._start
-            and self._promises_goal()
-        ):
+        lost = lost or (bool(likely) and self.phi2 is Status.UNREACHABLE)
+        if lost and state != self._start and self._promises_goal():
             return  # something was done that cannot be undone: begin again
         if self._explore(state, untried=False):
             return

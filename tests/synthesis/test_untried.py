@@ -105,9 +105,27 @@ def test_what_was_never_tried_on_a_thing_is_hoped_to_lead_past_it() -> None:
     seen, state = walk(*BASICS, *GATE)
     walker = state.one("Walker")
     assert (walker.x, walker.y, walker.way) == (3, 2, "south")
-    past = leads(hopeful(seen, 2), state, "use").one("Walker")
+    past = leads(hopeful(seen, 1), state, "use").one("Walker")
     assert (past.x, past.y) == (3, 3)
-    assert leads(hopeful(seen, 1), state, "use") == state
+
+
+def test_what_is_known_to_do_something_else_is_hoped_in_later() -> None:
+    """Who took the rod knows what taking is for, and that it lets somebody past a gate is less likely."""
+    seen, state = walk(*TAKEN, "put", *GATE)
+    assert leads(hopeful(seen, 1), state, "put") == state
+    assert leads(hopeful(seen, 2), state, "put").one("Walker").y == 3
+
+
+def test_what_was_tried_on_everything_in_vain_is_hoped_in_last() -> None:
+    others = [Obj(f"Thing{n}", x=3, y=3) for n in range(14)]
+    seen, state = walk(*BASICS, *GATE)
+    gate = state.at(3, 3)[0]
+    for other in others:
+        near = State(other if o is gate else o for o in state)
+        seen.append(Transition(near, "have the jar", Action("use"), near, 0.0, False))
+    assert leads(hopeful(seen, 2), state, "use") == state
+    assert leads(hopeful(seen, 3), state, "use").one("Walker").y == 3
+    assert leads(hopeful(seen[:-10], 1), state, "use").one("Walker").y == 3
 
 
 def test_a_hope_that_failed_is_given_up_for_all_like_it_until_something_else_is_held() -> None:
@@ -131,7 +149,7 @@ def test_what_was_done_to_one_thing_is_hoped_to_be_done_to_others() -> None:
     assert after.one("Walker").hand is not None
     assert after.one("Jar").x is None
     before, _ = walk(*BASICS)
-    assert leads(hopeful(before, 1), near, "take") == near
+    assert leads(hopeful(before, 1), near, "take").one("Walker").hand is None
 
 
 def test_what_was_taken_is_hoped_to_be_put_down_by_what_was_never_tried_while_it_was_held() -> None:

@@ -80,7 +80,7 @@ class Untried:
             "MANY": repr(tuple(sorted(self._many))),
             "TAKEN": repr(self._taken()),
             "BOLDNESS": repr(boldness),
-            "IDLE": repr(self._names(verb for verb in idle if self._in_vain(verb) <= _USELESS)),
+            "USED": repr(self._names(vocabulary.effective)),
             "USELESS": repr(self._names(verb for verb in idle if self._in_vain(verb) > _USELESS)),
             "DONE": table_text({verb: tuple(changes) for verb, changes in self._changes.items()}),
             "TRIED": _set_text({**self._tried, **dict.fromkeys(without)}),
@@ -301,7 +301,7 @@ def boldness(verb, action, many):
     """How bold it is to hope that an action lets the avatar pass."""
     if verb and action.name in USELESS:
         return 3
-    return 1 if verb and action.name in IDLE and not many else 2 + many
+    return 1 if verb and action.name not in USED and not many else 2 + many
 
 
 def transition(state, action):
