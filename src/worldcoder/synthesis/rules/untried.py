@@ -38,6 +38,7 @@ class Untried:
     def __init__(self) -> None:
         self._tried: dict[Touch, bool] = {}  # and whether it ever did anything
         self._changes: dict[str, dict[tuple[Change, ...], None]] = {}
+        self._puts: dict[str, None] = {}  # actions that put down what was held
         self._read = 0
         self._structure: tuple[Any, ...] = ()
         self._many: set[str] = set()
@@ -51,11 +52,14 @@ class Untried:
             self._structure, self._read = structure, 0
             self._tried.clear()
             self._changes.clear()
+            self._puts.clear()
         for transition in transitions[self._read :]:
             scene = scene_of(transition.state)
             became = becomes(transition.state, transition.next_state)
             for touch, me, thing in _touches(vocabulary, scene, transition.action):
                 changes = _changes(me, thing, became)
+                if touch[1] == NOTHING and _put_down(me, became):
+                    self._puts.setdefault(touch[0])
                 worked = any(became[t.index] is None or not _same(t, became) for t in (me, thing))
                 self._tried[touch] = self._tried.get(touch, False) or worked
                 if changes:
@@ -70,9 +74,9 @@ class Untried:
     ) -> str | None:
         """The same transition program with hope; None where it is not known how anything could be ahead.
 
-        boldness: 1: an action does to a thing what it did to others, and one that never did anything lets the avatar
-        pass, or puts down what was taken; 2: one that did other things lets it pass; 3: past kinds of which there are
-        many, too. without: what not to hope for.
+        boldness: 1: an action does to a thing what it did to others, puts down what it never put down, and one that
+        never did anything lets the avatar pass, or puts down what was taken; 2: one that did other things lets it
+        pass; 3: past kinds of which there are many, too. without: what not to hope for.
         """
         idle = [verb for verb in vocabulary.verbs if verb not in vocabulary.effective]
         constants = {
@@ -81,6 +85,7 @@ class Untried:
             "TAKEN": repr(self._taken()),
             "BOLDNESS": repr(boldness),
             "USED": repr(self._names(vocabulary.effective)),
+            "PUTS": repr(tuple(sorted(self._puts))),
             "USELESS": repr(self._names(verb for verb in idle if self._in_vain(verb) > _USELESS)),
             "DONE": table_text({verb: tuple(changes) for verb, changes in self._changes.items()}),
             "TRIED": _set_text({**self._tried, **dict.fromkeys(without)}),
@@ -216,6 +221,14 @@ def _changes(me: Thing, thing: Thing, became: Sequence[Thing | None]) -> tuple[C
     return tuple(found)
 
 
+def _put_down(me: Thing, became: Sequence[Thing | None]) -> bool:
+    """Whether something that the avatar held, and that was nowhere, is somewhere now, and held no more."""
+    mine = became[me.index]
+    held = [(a, v) for a, v in me.values.items() if isinstance(v, Thing) and v.place is None]
+    after = [(a, became[thing.index]) for a, thing in held]
+    return mine is not None and any(new and new.place and mine.values.get(a) is not new for a, new in after)
+
+
 def _sign(vocabulary: Vocabulary, thing: Thing) -> Sign:
     values = (thing.values.get(a) for a in _telling(vocabulary, thing.kind))
     return (thing.kind, *(v for v in values if isinstance(v, str | bool)))
@@ -317,7 +330,7 @@ def transition(state, action):
     if before != [getattr(me, attribute, None) for attribute in MINE]:
         return state
     if not seen[0] and len(mine) > 1 and (verb, ('',), mine) not in TRIED and TAKEN:
-        if BOLDNESS >= boldness(verb, action, False) or not verb:
+        if BOLDNESS >= boldness(verb, action, False) or not verb or verb in PUTS:
             for attribute, held in zip(MINE, before):
                 if attribute in TAKEN and hasattr(held, 'kind'):
                     setattr(me, attribute, None)
