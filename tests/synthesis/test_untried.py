@@ -195,3 +195,40 @@ def test_the_synthesizer_has_no_such_hopes_where_it_is_not_known_what_is_ahead()
         rules.observe(transition)
     rules.fit()
     assert rules.optimistic_program(1) is None
+
+
+def test_a_cautious_program_expects_nothing_of_what_only_failed() -> None:
+    seen, state = walk(*BASICS)
+    jar, rod = state.one("Jar"), state.one("Rod")
+    near = State(jar.replace(x=4, y=1) if o is jar else o for o in state if o is not rod)
+    failed = Transition(near, "have the jar", Action("take"), near, 0.0, False)
+    vocabulary, untried = Vocabulary(), Untried()
+    for transition in [*seen, failed]:
+        vocabulary.observe(transition)
+    untried.read(vocabulary, [*seen, failed])
+    elsewhere = State(o.replace(x=3, y=2) if o.kind == "Jar" else o for o in leads_to(near, "turn"))
+    bold = KNOWN.replace('ahead[0].kind == "Rod"', 'ahead[0].kind in ("Rod", "Jar")')
+    source = untried.cautious(bold, vocabulary, [(elsewhere, Action("take"))])
+    assert source is not None
+    program = Program(source, "transition")
+    assert leads(Program(bold, "transition"), elsewhere, "take") != elsewhere
+    assert leads(program, elsewhere, "take") == elsewhere
+    assert leads(program, state, "take") == leads(Program(bold, "transition"), state, "take") != state
+    assert untried.cautious(bold, vocabulary, [(state, Action("take"))]) is None, "that was never tried"
+
+
+def leads_to(state: State, *names: str) -> State:
+    for name in names:
+        state = rule(state, Action(name))
+    return state
+
+
+def test_what_puts_down_one_thing_is_hoped_to_put_down_another() -> None:
+    seen, state = walk(*TAKEN, "put", "take")
+    me, rod, jar = state.one("Walker"), state.one("Rod"), state.one("Jar")
+    changes = {me: me.replace(hand=Ref("jar")), jar: jar.replace(x=None, y=None), rod: rod.replace(x=1, y=4)}
+    holding = State(changes.get(o, o) for o in state)
+    unknown = Program(KNOWN, "transition")
+    assert leads(unknown, holding, "put") == holding
+    put = leads(hopeful(seen, 1), holding, "put")
+    assert put.one("Walker").hand is None and put.one("Jar").x == 4

@@ -242,7 +242,7 @@ class RulesSynthesizer:
 
         What holds for other goals as well, said with their words, goes before what was seen of this one alone.
         """
-        lifted = (program for program, _ in self._read(rewards))
+        lifted = (program for program, reading in self._read(rewards) if reading.founded)
         every = (self._reward(rewards, decisions) for decisions in rewards.lists)
         can_be_run = (program for program in every if self._unless_refuted(program) is not None)
         return next(lifted, None) or next(can_be_run, None) or self._reward(rewards, rewards.lists[0])
