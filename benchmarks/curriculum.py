@@ -17,6 +17,7 @@ import argparse
 import statistics
 import tempfile
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -43,6 +44,7 @@ def main() -> None:
     parser.add_argument("--tests", type=int, default=500, help="for each world, at the end; 0 for none")
     parser.add_argument("--no-phi2", action="store_true", help="the ablation as well")
     parser.add_argument("--no-scratch", action="store_true", help="leave out the runs from scratch")
+    parser.add_argument("--keep", type=Path, help="keep the runs in this folder, to look at them")
     given = parser.parse_args()
     plan = read(given.curriculum)
     plan = replace(
@@ -54,7 +56,9 @@ def main() -> None:
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     rows: dict[str, list[Row]] = {"transfer": [], "plan": [], "scratch": [], "no φ2": []}
     exact: list[list[tuple[float, float]]] = []
-    with tempfile.TemporaryDirectory() as folder, Runner() as runner:
+    with ExitStack() as stack:
+        runner = stack.enter_context(Runner())
+        folder = given.keep or stack.enter_context(tempfile.TemporaryDirectory())
         for seed in seeds:
             base = Experiment(plan.stages[0].environment, seed=seed)
             summary = course(plan, base, Path(folder) / f"{seed}", runner)

@@ -112,11 +112,16 @@ class Scripted:
     def transition_program(self) -> Program:
         return self.programs[self._at]
 
-    def optimistic_program(self, boldness: int = 0) -> Program | None:
+    def optimistic_program(
+        self, boldness: int = 0, without: Sequence[tuple[State, Action]] = ()
+    ) -> Program | None:
         return None
 
     def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
         yield RewardProposal(self.reward, learned=True)
+
+    def cautious_program(self, steps: Sequence[tuple[State, Action]]) -> Program | None:
+        return None
 
     def news_program(self, goal: Goal, start: State) -> Program | None:
         return None

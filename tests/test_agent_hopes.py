@@ -50,7 +50,9 @@ class Gate(Corridor):
 class Hopeful(Scripted):
     """Its best program is right about the wall; its hopes are not."""
 
-    def optimistic_program(self, boldness: int = 0) -> Program | None:
+    def optimistic_program(
+        self, boldness: int = 0, without: Sequence[tuple[State, Action]] = ()
+    ) -> Program | None:
         return Program(HOPES, "transition", origin=self.name)
 
 

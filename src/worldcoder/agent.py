@@ -20,17 +20,12 @@ from worldcoder.agent_values import Decision as Decision
 from worldcoder.agent_values import Timer as Timer
 from worldcoder.agent_values import Why as Why
 from worldcoder.exploration import Explorer, KnownSteps
-from worldcoder.planning import Budget, Plan, Status
+from worldcoder.planning import Plan, Status
 from worldcoder.programs import Actions, Knowledge, Program, Runner, Simulation, WorldModel, default_runner
-from worldcoder.searching import EpisodeSoFar, Searches
+from worldcoder.searching import EpisodeSoFar, Searches, search
 from worldcoder.synthesis.learner import Learner
 from worldcoder.synthesis.proposer import BOLDEST, Counterexample, Proposer, RewardProposal
 from worldcoder.world.values import Action, Goal, State, Transition
-
-
-def search(simulation: Simulation, *, budget: Budget) -> Plan:
-    """The search for plans that is used unless another one is given."""
-    return simulation.plan(budget=budget)
 
 
 class Agent:
@@ -135,7 +130,7 @@ class Agent:
         if self.counts.actions < self._first_data or self.model is None:
             note = "first data" if self.counts.actions < self._first_data else "no program that runs yet"
             return Decision(self._rng.choice(actions), "random", note)
-        if not self.settled and self._rng.random() < self.config.epsilon:
+        if not self.settled and self.phi1 < 1 and self._rng.random() < self.config.epsilon:
             self._queue.clear()
             return Decision(self._rng.choice(actions), "random", "ε")
         if not self._queue or self._queue[0][0] != state:
@@ -228,9 +223,11 @@ class Agent:
         hope = max(nodes, config.guess_nodes)
         if self._try_all(state, likely, nodes):
             return
-        if config.optimism and self._hope(state, likely, hope, range(BOLDEST)):
+        lost = bool(likely) and all(p.is_lost(state) for p in likely)
+        if config.optimism and not lost and self._hope(state, likely, hope, range(BOLDEST)):
             return
-        if likely and self.phi2 is Status.UNREACHABLE and state != self._start and self._promises_goal():
+        lost = lost or (bool(likely) and self.phi2 is Status.UNREACHABLE)
+        if lost and state != self._start and self._promises_goal():
             return  # something was done that cannot be undone: begin again
         if self._explore(state, untried=False):
             return
@@ -275,7 +272,7 @@ class Agent:
             program = self.proposer.optimistic_program(bold)
             if program is None or hopeless in self._disappointed:
                 continue
-            status = self._hope_for(state, proposals, nodes, program, f"hope {bold}")
+            status = self._hope_for(state, proposals, nodes, program, bold)
             if status is Status.FOUND:
                 return True
             if status is Status.UNREACHABLE:  # and will be when there is less to hope for
@@ -284,36 +281,34 @@ class Agent:
         return False
 
     def _hope_for(
-        self,
-        state: State,
-        proposals: Sequence[RewardProposal],
-        nodes: int,
-        program: Program,
-        purpose: str,
+        self, state: State, proposals: Sequence[RewardProposal], nodes: int, program: Program, bold: int
     ) -> Status:
         """How the search for a way with a hopeful program ended; a way that was found is in the queue."""
         any_of = self.proposer.any_of(proposals) if len(proposals) > 1 else None
-        ended = Status.UNREACHABLE
+        ended, purpose = Status.UNREACHABLE, f"hope {bold}"
         for reward in [any_of] if any_of is not None else [p.program for p in proposals]:
             simulation, found = self._searches.search(purpose, state, reward, nodes, program)
             for _ in range(_VAIN_HOPES):
-                vain = self._vain(simulation, found.actions)
+                vain = self._vain(simulation, found)
                 if vain is None:
                     break
                 self.learner.leave_out(program, vain)
                 simulation, found = self._searches.search(purpose, state, reward, nodes, program)
-            if found.found and self._vain(simulation, found.actions) is None:
-                meaning = self._searches.meaning(simulation, found, proposals, program)
+            if found.found and self._vain(simulation, found) is None:
+                hopeful = simulation, found, program
+                simulation, found, by = self._searches.sobered(bold, reward, nodes, hopeful, self._vain)
+                meaning = self._searches.meaning(simulation, found, proposals, by)
                 if self._enqueue(simulation, found.actions, "guess", f"hoping that {meaning}"):
                     return Status.FOUND
             if found.status is not Status.UNREACHABLE:
                 ended = Status.BUDGET
         return ended
 
-    def _vain(self, simulation: Simulation, actions: Sequence[Action]) -> tuple[State, Action] | None:
+    def _vain(self, simulation: Simulation, found: Plan) -> tuple[State, Action] | None:
         """The first step of a hopeful way that was tried already and led elsewhere."""
         state = simulation.state
-        for action, step in zip(actions, simulation.follow(actions) if actions else (), strict=False):
+        steps = simulation.follow(found.actions) if found.actions else ()
+        for action, step in zip(found.actions, steps, strict=False):
             if step.state is None:
                 return None
             if self._tried.get((state, action), step.state) != step.state:
@@ -333,6 +328,7 @@ class Agent:
         if not found.found:
             self._without_plan[key] = found.status, nodes
             return False
+        simulation, found = self._searches.cautiously(state, proposal.program, nodes, found)
         why: Why = "plan" if proposal.learned else "guess"
         if not self._enqueue(simulation, found.actions, why, proposal.meaning):
             self._without_plan[key] = Status.BUDGET, nodes

@@ -14,7 +14,7 @@ Why = Literal["random", "plan", "guess", "explore"]
 class AgentConfig:
     """How the agent behaves. The defaults are the paper's where it has one.
 
-    epsilon: share of random actions. min_data: transitions before the first synthesis.
+    epsilon: share of random actions while not all is explained. min_data: transitions before the first synthesis.
     optimism: whether rewards are invented before any was seen (φ2).
     plan_nodes: nodes a search may generate. guess_nodes: the same, for each invented reward.
     explore_nodes: predicted states looked at in search of something to learn.

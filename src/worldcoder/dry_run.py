@@ -79,7 +79,8 @@ def preview(
 ) -> Preview:
     """Act until there are data, and see what is asked then.
 
-    known: what the run would begin with, and how it is named. It needs no key. Raises UsageError for an experiment without a language model, and what `run` raises.
+    known: what the run would begin with, and how it is named. It needs no key. Raises UsageError for an experiment
+    without a language model, and what `run` raises.
     """
     if experiment.model is None:
         raise UsageError(

@@ -11,11 +11,24 @@ from worldcoder.planning.patience import Patience
 from worldcoder.programs import Actions, Program, Runner, Simulation
 from worldcoder.synthesis.learner import Learner
 from worldcoder.synthesis.proposer import BOLDEST, Proposer, RewardProposal
-from worldcoder.world.values import State, Transition
+from worldcoder.world.values import Action, State, Transition
+
+Step = tuple[State, Action]
 
 _NOTHING_KNOWN = Plan(Status.BUDGET, (), (), 0, 0.0, "none")
+_DETOUR = 15
+"""How many more steps a plan may have for each hope less."""
+_SOBERINGS = 5
+"""Searches for a plan that hopes less often than another one."""
+_CAUTION = 20_000
+"""Nodes of a search for a plan without what only failed so far."""
 _SEARCHES = 3
 """Searches that are made in the place of one, where programs fail in what they imagine."""
+
+
+def search(simulation: Simulation, *, budget: Budget) -> Plan:
+    """The search for plans that is used unless another one is given."""
+    return simulation.plan(budget=budget)
 
 
 class EpisodeSoFar:
@@ -139,6 +152,57 @@ class Searches:
                 return proposal.meaning
         return "it is reached"
 
+    def cautiously(self, state: State, reward: Program, nodes: int, found: Plan) -> tuple[Simulation, Plan]:
+        """A plan without what only failed so far, where there is one that is not much longer; else what was found."""
+        simulation = self.simulation(state, reward)
+        program = self._proposer.cautious_program(_steps_of(simulation, found))
+        if program is not None:
+            cautious, other = self.search("caution", state, reward, min(nodes, _CAUTION), program)
+            if other.found and len(other.actions) <= len(found.actions) + _DETOUR:
+                return cautious, other
+        return simulation, found
+
+    def hoped(self, simulation: Simulation, plan: Plan) -> list[Step]:
+        """The steps of a hopeful plan of which the present program says something else."""
+        steps = _steps_of(simulation, plan)
+        hopes = simulation.follow(plan.actions)
+        said = self.simulation(simulation.state, None).predict_all(steps)
+        return [
+            step for step, hope, known in zip(steps, hopes, said, strict=False) if known.state != hope.state
+        ]
+
+    def sobered(
+        self,
+        boldness: int,
+        reward: Program,
+        nodes: int,
+        hopeful: tuple[Simulation, Plan, Program],
+        vain: Callable[[Simulation, Plan], Step | None],
+    ) -> tuple[Simulation, Plan, Program]:
+        """A plan that hopes less often, and the program it is made with, where that is not much longer.
+
+        Each hope is likelier to fail than not. So what is hoped for on a way is left out, one after the other, and
+        what can be had by what is known is not hoped for.
+        """
+        state, best, without = hopeful[0].state, hopeful, list[Step]()
+        fewest, left = self.hoped(*best[:2]), self.hoped(*best[:2])
+        for _ in range(_SOBERINGS):
+            if len(fewest) < 2 or not left:
+                break
+            step = left.pop(0)
+            program = self._proposer.optimistic_program(boldness, (*without, step))
+            if program is None:
+                continue
+            simulation, found = self.search(f"sober {boldness}", state, reward, nodes, program)
+            if not found.found or vain(simulation, found) is not None:
+                continue
+            without.append(step)
+            left = self.hoped(simulation, found)  # there may be better ways without these as well
+            longer = len(found.actions) - len(best[1].actions)
+            if len(left) < len(fewest) and longer <= _DETOUR * (len(fewest) - len(left)):
+                best, fewest = (simulation, found, program), list(left)
+        return best
+
     def promises(
         self, start: State, rewards: Callable[[], Sequence[Program]], nodes: int, *, hopes: bool
     ) -> bool:
@@ -168,3 +232,14 @@ class Searches:
                 if found.found and program is not None:
                     return bold, program.id
         return None
+
+
+def _steps_of(simulation: Simulation, plan: Plan) -> list[Step]:
+    """The steps of a plan, as far as its model has something to say of them."""
+    state, steps = simulation.state, list[Step]()
+    for action, step in zip(plan.actions, simulation.follow(plan.actions), strict=False):
+        steps.append((state, action))
+        if step.state is None:
+            break
+        state = step.state
+    return steps

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,3 +58,23 @@ def test_a_conjunction_of_four_is_found() -> None:
     explained = {("keep",): (1 << 16) - 1 - (1 << 15), ("go",): 1 << 15}
     covering = Covering(columns, [1.0] * 4, explained, {("keep",): 0.4, ("go",): 1.0}, (1 << 16) - 1, 1.0)
     assert (((0b1111, ("go",)), (0, ("keep",))), 0.4 + 1.0 + 1.0 + 4.0) in list(covering.lists())
+
+
+def planted(seed: int, rules: list[tuple[int, tuple[str]]], literals: int = 9, rows: int = 60) -> Covering:
+    """Rows that a list explains, of literals that hold at random."""
+    rng = random.Random(seed)
+    masks = sorted({rng.getrandbits(literals) for _ in range(rows)})
+    explained = dict.fromkeys(EFFECTS, 0)
+    for i, mask in enumerate(masks):
+        effect = next(effect for condition, effect in rules if condition & mask == condition)
+        explained[effect] |= 1 << i
+    columns = [(n, sum(1 << i for i, mask in enumerate(masks) if mask >> n & 1)) for n in range(literals)]
+    price = dict.fromkeys(EFFECTS, 1.0)
+    return Covering(columns, [1.0] * literals, explained, price, (1 << len(masks)) - 1, 1.0)
+
+
+def test_what_has_one_effect_is_said_anew_when_all_else_is() -> None:
+    """Of these rows the greedy lists are longer than the one that explains them."""
+    rules = [(0b0111, ("stop",)), (0b0011, ("go",)), (0b1000001, ("stop",)), (0, ("keep",))]
+    found = [cost for _, cost in planted(149, rules, rows=25).lists()]
+    assert min(found) <= 3 * (1 + 1) + 3 + 2 + 2 + 1

@@ -69,11 +69,16 @@ class Fake:
         self.asked += 1
         return self.program
 
-    def optimistic_program(self, boldness: int = 0) -> Program | None:
+    def optimistic_program(
+        self, boldness: int = 0, without: Sequence[tuple[State, Action]] = ()
+    ) -> Program | None:
         return None
 
     def reward_programs(self, goal: Goal, start: State) -> Iterator[RewardProposal]:
         return (RewardProposal(reward(source), learned=True) for source in self.rewards)
+
+    def cautious_program(self, steps: Sequence[tuple[State, Action]]) -> Program | None:
+        return None
 
     def news_program(self, goal: Goal, start: State) -> Program | None:
         return None

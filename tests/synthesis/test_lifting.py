@@ -21,6 +21,7 @@ from worldcoder.synthesis.rules.sentences import lexicon_of, read
 from worldcoder.synthesis.rules.synthesizer import RulesSynthesizer
 from worldcoder.world import Action, Obj, State, Transition
 
+WEST = Action("west")
 VISITS = (episode("visit the jar", reaching("Jar"), 0), episode("visit the pan", reaching("Pan"), 1))
 RINGS = (episode("ring for the jar", ringing("Jar"), 2), episode("ring for the pan", ringing("Pan"), 3))
 OTHER_TINTS = ("gold", "sand", "teal", "rose")
@@ -132,6 +133,19 @@ def test_what_is_known_to_end_in_vain_is_explored_last() -> None:
     before = known.interest(novel, ring)
     proposals(known, "ring for the cup")
     assert 0 < known.interest(novel, ring) < before
+
+
+def test_where_like_goals_mean_different_things_a_form_that_is_like_none_is_guessed() -> None:
+    """Visiting and ringing are both known, and nothing says which of them this is."""
+    assert "as with" in proposals(learn(*VISITS), "polish any cup")[0].meaning
+    unsure = proposals(learn(*VISITS, *RINGS), "polish any cup")
+    assert "as with" not in unsure[0].meaning
+    assert any("as with" in later.meaning for later in unsure[1:])
+    known = learn(
+        *VISITS, *RINGS, [Transition(room((2, 1)), "polish any cup", WEST, room((1, 1)), 1.0, True)]
+    )
+    (own,) = proposals(known, "polish any cup")
+    assert "other goals" not in own.program.source
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,27 @@ def test_what_was_never_tried_on_a_thing_is_hoped_to_lead_past_it() -> None:
     seen, state = walk(*BASICS, *GATE)
     walker = state.one("Walker")
     assert (walker.x, walker.y, walker.way) == (3, 2, "south")
-    past = leads(hopeful(seen, 2), state, "use").one("Walker")
+    past = leads(hopeful(seen, 1), state, "use").one("Walker")
     assert (past.x, past.y) == (3, 3)
-    assert leads(hopeful(seen, 1), state, "use") == state
+
+
+def test_what_is_known_to_do_something_else_is_hoped_in_later() -> None:
+    """Who took the rod knows what taking is for, and that it lets somebody past a gate is less likely."""
+    seen, state = walk(*TAKEN, "put", *GATE)
+    assert leads(hopeful(seen, 1), state, "put") == state
+    assert leads(hopeful(seen, 2), state, "put").one("Walker").y == 3
+
+
+def test_what_was_tried_on_everything_in_vain_is_hoped_in_last() -> None:
+    others = [Obj(f"Thing{n}", x=3, y=3) for n in range(14)]
+    seen, state = walk(*BASICS, *GATE)
+    gate = state.at(3, 3)[0]
+    for other in others:
+        near = State(other if o is gate else o for o in state)
+        seen.append(Transition(near, "have the jar", Action("use"), near, 0.0, False))
+    assert leads(hopeful(seen, 2), state, "use") == state
+    assert leads(hopeful(seen, 3), state, "use").one("Walker").y == 3
+    assert leads(hopeful(seen[:-10], 1), state, "use").one("Walker").y == 3
 
 
 def test_a_hope_that_failed_is_given_up_for_all_like_it_until_something_else_is_held() -> None:
@@ -131,7 +149,7 @@ def test_what_was_done_to_one_thing_is_hoped_to_be_done_to_others() -> None:
     assert after.one("Walker").hand is not None
     assert after.one("Jar").x is None
     before, _ = walk(*BASICS)
-    assert leads(hopeful(before, 1), near, "take") == near
+    assert leads(hopeful(before, 1), near, "take").one("Walker").hand is None
 
 
 def test_what_was_taken_is_hoped_to_be_put_down_by_what_was_never_tried_while_it_was_held() -> None:
@@ -177,3 +195,40 @@ def test_the_synthesizer_has_no_such_hopes_where_it_is_not_known_what_is_ahead()
         rules.observe(transition)
     rules.fit()
     assert rules.optimistic_program(1) is None
+
+
+def test_a_cautious_program_expects_nothing_of_what_only_failed() -> None:
+    seen, state = walk(*BASICS)
+    jar, rod = state.one("Jar"), state.one("Rod")
+    near = State(jar.replace(x=4, y=1) if o is jar else o for o in state if o is not rod)
+    failed = Transition(near, "have the jar", Action("take"), near, 0.0, False)
+    vocabulary, untried = Vocabulary(), Untried()
+    for transition in [*seen, failed]:
+        vocabulary.observe(transition)
+    untried.read(vocabulary, [*seen, failed])
+    elsewhere = State(o.replace(x=3, y=2) if o.kind == "Jar" else o for o in leads_to(near, "turn"))
+    bold = KNOWN.replace('ahead[0].kind == "Rod"', 'ahead[0].kind in ("Rod", "Jar")')
+    source = untried.cautious(bold, vocabulary, [(elsewhere, Action("take"))])
+    assert source is not None
+    program = Program(source, "transition")
+    assert leads(Program(bold, "transition"), elsewhere, "take") != elsewhere
+    assert leads(program, elsewhere, "take") == elsewhere
+    assert leads(program, state, "take") == leads(Program(bold, "transition"), state, "take") != state
+    assert untried.cautious(bold, vocabulary, [(state, Action("take"))]) is None, "that was never tried"
+
+
+def leads_to(state: State, *names: str) -> State:
+    for name in names:
+        state = rule(state, Action(name))
+    return state
+
+
+def test_what_puts_down_one_thing_is_hoped_to_put_down_another() -> None:
+    seen, state = walk(*TAKEN, "put", "take")
+    me, rod, jar = state.one("Walker"), state.one("Rod"), state.one("Jar")
+    changes = {me: me.replace(hand=Ref("jar")), jar: jar.replace(x=None, y=None), rod: rod.replace(x=1, y=4)}
+    holding = State(changes.get(o, o) for o in state)
+    unknown = Program(KNOWN, "transition")
+    assert leads(unknown, holding, "put") == holding
+    put = leads(hopeful(seen, 1), holding, "put")
+    assert put.one("Walker").hand is None and put.one("Jar").x == 4

@@ -18,7 +18,7 @@ from worldcoder.proposers import ModelConfig
 
 def dry_run(
     environment: str | None,
-    run: Path | None,
+    run: Path | str | None,
     given: Mapping[str, Any],
     *,
     known: Path | None = None,

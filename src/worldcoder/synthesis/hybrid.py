@@ -80,9 +80,11 @@ class HybridSynthesizer:
     def transition_program(self) -> Program:
         return self.llm.transition_program()
 
-    def optimistic_program(self, boldness: int = 0) -> Program | None:
+    def optimistic_program(
+        self, boldness: int = 0, without: Sequence[tuple[State, Action]] = ()
+    ) -> Program | None:
         """The best program where the rules in it let pass what was never seen to be stopped; None: the same."""
-        best, hopeful = self.llm.transitions.best, self.rules.optimistic_program(boldness)
+        best, hopeful = self.llm.transitions.best, self.rules.optimistic_program(boldness, without)
         if best is None or hopeful is None:
             return None
         if best is self._by_rules:
@@ -96,6 +98,10 @@ class HybridSynthesizer:
             fits = program is not None and not self.llm.misses(program) - self.llm.misses(best.program)
             self._hopeful = key, program if fits else None
         return self._hopeful[1]
+
+    def cautious_program(self, steps: Sequence[tuple[State, Action]]) -> Program | None:
+        best = self.llm.transitions.best
+        return self.rules.cautious_program(steps) if best is not None and best is self._by_rules else None
 
     def _tell_of_rules(self, candidate: Candidate) -> None:
         """What a request for a first program says of the rules, where they do not explain everything."""

@@ -61,13 +61,19 @@ class RewardProposal:
 
     learned: a positive reward that ended an episode of this goal is among the data; otherwise the program
     invents one (optimism, φ2 of the paper).
-    meaning: what is invented, in words. cost: how unlikely; the cheapest is tried first.
+    meaning: what is invented, in words. cost: how unlikely; the cheapest is tried first. needs: kinds of which
+    something has to be there, and of which nothing comes into being.
     """
 
     program: Program
     learned: bool
     meaning: str = ""
     cost: float = 0.0
+    needs: tuple[str, ...] = ()
+
+    def is_lost(self, state: State) -> bool:
+        """Whether it cannot be reached from a state any more, since what it needs is gone."""
+        return any(not state.all(kind) for kind in self.needs)
 
 
 BOLDEST = 3
@@ -108,12 +114,21 @@ class Proposer(Protocol):
         """The best transition program now."""
         ...
 
-    def optimistic_program(self, boldness: int = 0) -> Program | None:
+    def optimistic_program(
+        self, boldness: int = 0, without: Sequence[tuple[State, Action]] = ()
+    ) -> Program | None:
         """The best transition program where nothing stops what was not seen to be stopped; None: the same.
 
         It reproduces the data as well, and is planned with only where the best one has no plan: optimism in
         the dynamics. boldness: how much more is hoped for, up to `BOLDEST`: of what was never tried as well, that
         it leads on.
+        """
+        ...
+
+    def cautious_program(self, steps: Sequence[tuple[State, Action]]) -> Program | None:
+        """The best transition program where nothing comes of what only failed so far, wherever it was tried.
+
+        None where none of these steps is of that sort. It need not reproduce the data, and is for plans alone.
         """
         ...
 

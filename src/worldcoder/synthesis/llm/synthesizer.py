@@ -108,8 +108,13 @@ class LanguageModelSynthesizer:
         self._proposed = program.id
         return program
 
-    def optimistic_program(self, boldness: int = 0) -> Program | None:
+    def optimistic_program(
+        self, boldness: int = 0, without: Sequence[tuple[State, Action]] = ()
+    ) -> Program | None:
         """A language model is optimistic where it is asked to be: in its reward programs."""
+        return None
+
+    def cautious_program(self, steps: Sequence[tuple[State, Action]]) -> Program | None:
         return None
 
     @property

@@ -8,6 +8,7 @@ effect and in none that need another one (as in Clark & Niblett 1989). Rules tha
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from worldcoder.synthesis.rules.effects import Effect
@@ -58,12 +59,28 @@ class Covering:
                 found = self._cover(default, start, widest)
                 if found is not None:
                     yield found
+                    yield from self._said_last(found[0])
 
-    def _cover(self, default: Effect, start: int, widest: bool) -> tuple[tuple[Condition, ...], float] | None:
+    def _said_last(self, rules: Sequence[Condition]) -> Iterator[tuple[tuple[Condition, ...], float]]:
+        """The same, with what has one of the effects said anew when all else is: then fewer words may do for it."""
+        default = rules[-1][1]
+        for effect, n in Counter(effect for _, effect in rules[:-1]).items():
+            others = [rule for rule in rules[:-1] if rule[1] != effect]
+            found = self._cover(default, 0, False, others) if n > 1 and others else None
+            if found is not None and self._explains(found[0], [self._holds(c) for c, _ in found[0]]):
+                yield found
+
+    def _cover(
+        self, default: Effect, start: int, widest: bool, begun: Sequence[Condition] = ()
+    ) -> tuple[tuple[Condition, ...], float] | None:
         remaining = self._everything
         rules: list[Condition] = []
         total = self._effect_cost[default]
         fine = self._explained[default]
+        for condition, effect in begun:
+            rules.append((condition, effect))
+            total += self._price(condition) + self._rule_cost + self._effect_cost[effect]
+            remaining &= ~self._holds(condition)
         while remaining & ~fine:
             if len(rules) >= self._most_rules:
                 return None

@@ -8,14 +8,16 @@ made again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.rewards import constants, movable_pairs, reward_literal_cost
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, scene_of
 from worldcoder.synthesis.rules.sentences import words_of
+from worldcoder.synthesis.rules.untried import Change
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 from worldcoder.world.values import Goal, State
 
@@ -68,13 +70,23 @@ def _in_words(literal: Literal) -> str:
     return " ".join(map(str, literal))
 
 
-def guesses(vocabulary: Vocabulary, goal: Goal, start: State) -> list[Guess]:
-    """What the goal might mean, cheapest first: from its words, and without any."""
+def guesses(
+    vocabulary: Vocabulary,
+    goal: Goal,
+    start: State,
+    does: Mapping[str, Sequence[Change]] = MappingProxyType({}),
+) -> list[Guess]:
+    """What the goal might mean, cheapest first: from its words, and without any.
+
+    does: what each action was seen to do to things. Who names an action in a goal means that this be brought about.
+    """
     tokens = words(final_clause(goal))
     scene = scene_of(start)
     found: dict[tuple[Literal, ...], set[str]] = {}
+    named = [(said, does[action]) for action, said in _named(goal, does)]
     for literal in _achievements(vocabulary, scene, tokens):
-        found[(literal,)] = _mentions(literal)
+        by = (said for said, changes in named if any(_brings_about(change, literal) for change in changes))
+        found[(literal,)] = _mentions(literal).union(*by)
     for (literal,), mentioned in list(found.items()):
         if literal[0] in ("facing", "facing.", "near", "near."):
             for action in vocabulary.actions:  # an action that does nothing else may be what is waited for
@@ -99,6 +111,29 @@ def guesses(vocabulary: Vocabulary, goal: Goal, start: State) -> list[Guess]:
             cost += sum(1.5 for t in mentioned if t not in asked)
         ranked.append(Guess(literal_set, cost))
     return sorted(ranked, key=lambda g: g.cost)
+
+
+def _named(goal: Goal, actions: Iterable[str]) -> Iterator[tuple[str, set[str]]]:
+    """The actions that a goal names, written in one word or several, and with which of its words."""
+    tokens = words_of(final_clause(goal))
+    spans = [tokens[i:j] for i in range(len(tokens)) for j in range(i + 1, min(i + 3, len(tokens)) + 1)]
+    for action in actions:
+        written = "".join(words_of(action))
+        for span in spans:
+            if written and "".join(span) == written:
+                yield action, set(span)
+
+
+def _brings_about(change: Change, literal: Literal) -> bool:
+    """Whether a literal says what an action does to things."""
+    match change, literal:
+        case ("refer", a), ("holds kind" | "holds.", attribute, *_):
+            return bool(a == attribute)
+        case ("gone",), ("no" | "fewer", *_):
+            return True
+        case ("set", a, v), ("turned", _, attribute, value):
+            return (a, v) == (attribute, value)
+    return False
 
 
 def _told(
@@ -142,6 +177,18 @@ def _conditions_on_the_way(
                 me = scene.single(kind)
                 if me is not None and attribute in _reference_attributes(vocabulary, me):
                     yield ("holds kind", attribute, held), words(held)
+
+
+def kinds_needed(literals: Iterable[Literal]) -> list[str]:
+    """The kinds of which there has to be something for all of this to come true."""
+    kinds: dict[str, None] = {}
+    for literal in literals:
+        match literal:
+            case ("on" | "facing" | "near" | "on." | "facing." | "near." | "turned" | "some on", kind, *_):
+                kinds[kind] = None
+            case ("holds kind" | "holds.", _, kind, *_):
+                kinds[kind] = None
+    return list(kinds)
 
 
 def achievements(vocabulary: Vocabulary, start: State, goal: Goal) -> Iterator[Literal]:

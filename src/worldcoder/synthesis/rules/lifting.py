@@ -38,6 +38,8 @@ _UNUSED = 4.0
 """What a reading costs in nats that makes nothing of something that the goal names."""
 _MOST_GOALS = 24
 """Of how many goals the data are looked at, the likest."""
+_LIKE = 0.4
+"""How alike two sentences are that are taken to mean the same, where others of their sort mean something else."""
 _UNLIKE = 3.0
 """What a reading costs in nats that rests on a sentence without a word in common."""
 
@@ -55,13 +57,15 @@ class Reading:
     """What a goal might reward, by the goals that were met.
 
     decisions: over the literals of the goal's own `Rewards`. goals: those reached that it rests on, the likest first.
-    new: its words that are in none of them. cost: the lower, the likelier.
+    new: its words that are in none of them. cost: the lower, the likelier. founded: whether its words say that it is
+    meant like these; not so where goals of its sort mean different things, and its words are mostly others.
     """
 
     decisions: DecisionList
     goals: tuple[Goal, ...]
     new: tuple[str, ...]
     cost: float
+    founded: bool = True
 
     @property
     def meaning(self) -> str:
@@ -121,14 +125,23 @@ class _Together:
         for rewards, sentence in goals:
             begun = self._read.get(rewards.goal, 0)
             for i, (mask, label) in enumerate(rewards.steps[begun:], begun):
-                said = rewards.literals.of(mask)
-                lifted_ones = (new for literal in said for new in lifted(literal, sentence.names))
-                row = self.literals.mask([*said, *lifted_ones])
+                row = self._row(rewards, sentence, mask)
                 self.rows.add(row, {label: rewards.price(label)}, i)
                 self.lists = [one for one in self.lists if one.effect(row) == label]
             self._read[rewards.goal] = len(rewards.steps)
         if not self.lists:
             self.lists = search(self.rows, self.literals, beam=8)
+
+    def _row(self, rewards: Rewards, sentence: Sentence, mask: int) -> int:
+        """What is said of a step of one goal, with slots as well."""
+        said = rewards.literals.of(mask)
+        return self.literals.mask([*said, *(new for one in said for new in lifted(one, sentence.names))])
+
+    def rewarding(self, rewards: Rewards, sentence: Sentence) -> Iterator[Rule]:
+        """The rules by which steps of one goal were rewarded."""
+        for mask, label in rewards.steps:
+            if label[2] and label[1] > 0:
+                yield self.lists[0].rule(self._row(rewards, sentence, mask))
 
     @property
     def cost(self) -> float:
@@ -239,7 +252,9 @@ class Lifting:
             return []
         others = sorted(others, key=lambda one: -mine.likeness(self._sentences[one]))[:_MOST_GOALS]
         found: list[Reading] = []
-        for group in self._groups([one for one in alike if one in others], every, vocabulary):
+        groups = self._groups([one for one in alike if one in others], every, vocabulary)
+        meanings = sum(self._meanings(group, every, vocabulary) for group in groups)
+        for group in groups:
             reached = [one for one in others if one in group and every[one].succeeded]
             together = self._fit((*group, goal), every, vocabulary)
             alone = sum(self._fit(part, every, vocabulary).cost for part in (group, (goal,)))
@@ -247,12 +262,21 @@ class Lifting:
                 continue
             met = {word for one in reached for word in self._sentences[one].words}
             new = tuple(word for word in dict.fromkeys(mine.words) if word not in met)
-            cost = _UNLIKE * (1 - mine.likeness(self._sentences[reached[0]])) - _SUPPORT * log(len(reached))
+            likeness = mine.likeness(self._sentences[reached[0]])
+            cost = _UNLIKE * (1 - likeness) - _SUPPORT * log(len(reached))
             for decisions in together.readings(mine, every[goal].literals):
                 if _explains(decisions, every[goal]):
                     extra = decisions.cost - together.lists[0].cost
-                    found.append(Reading(decisions, tuple(reached), new, cost + extra))
+                    founded = meanings < 2 or likeness >= _LIKE
+                    found.append(Reading(decisions, tuple(reached), new, cost + extra, founded))
         return sorted(found, key=lambda reading: reading.cost)[:_MOST_READINGS]
+
+    def _meanings(
+        self, group: tuple[Goal, ...], every: Mapping[Goal, Rewards], vocabulary: Vocabulary
+    ) -> int:
+        """By how many rules goals that are explained together were rewarded."""
+        together = self._fit(group, every, vocabulary)
+        return len({rule for one in group for rule in together.rewarding(every[one], self._sentences[one])})
 
     def _groups(
         self, goals: Sequence[Goal], every: Mapping[Goal, Rewards], vocabulary: Vocabulary

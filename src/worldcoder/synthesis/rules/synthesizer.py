@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -16,21 +17,26 @@ from worldcoder.synthesis.rules.composing import Composing, Part
 from worldcoder.synthesis.rules.dynamics import Doubt, Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.emit_reward import emit_reward, worthless
-from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, words
+from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, kinds_needed, words
+from worldcoder.synthesis.rules.habits import Habits
 from worldcoder.synthesis.rules.lifting import Lifting, Reading
 from worldcoder.synthesis.rules.lists import DecisionList
 from worldcoder.synthesis.rules.rewards import Rewards
 from worldcoder.synthesis.rules.scene import scene_of
-from worldcoder.synthesis.rules.untried import Untried
+from worldcoder.synthesis.rules.untried import Touch, Untried
 from worldcoder.world.values import Action, Goal, State, Transition
 
 _READ = 100.0
-"""By how much what other goals teach is likelier than any guess."""
+"""By how much what other goals teach is likelier than any guess,"""
+_UNFOUNDED = 10.0
+"""and by how much it costs more than it would, where nothing in the words says that it is meant."""
 
 _DISPUTED = 2.0
 """How interesting it is what the hypotheses disagree on. Only what was never met is more so."""
 _LAST = 0.1
 """How much of its interest is left to what is known to end the episode in vain."""
+_USUAL = 0.1
+"""How much of its interest is left to what is new around an action that always did the same, whatever was around."""
 _OWN = 3
 """Of what was seen of a clause as a goal of its own, how many hypotheses are looked at."""
 _ALTERNATIVES = 50
@@ -54,8 +60,10 @@ class RulesSynthesizer:
         self._refuted: set[str] = set()  # code that is not to be run
         self._reward_of: dict[str, Program] = {}  # by code
         self._words: set[str] = set()
-        self._optimists: dict[int, tuple[tuple[int, str], Program | None]] = {}  # by boldness
+        # by boldness, and by what is not hoped for
+        self._optimists: dict[tuple[int, tuple[Touch, ...]], tuple[tuple[int, str], Program | None]] = {}
         self._untried = Untried()
+        self._habits = Habits()
         self._guess_of: dict[Program, Guess] = {}
         self._lifting = Lifting()
         self._composing = Composing(self._clause)
@@ -114,26 +122,43 @@ class RulesSynthesizer:
     def _transition(self) -> Program:
         return Program(emit_transition(self.dynamics, self._chosen), "transition", origin=self.name)
 
-    def optimistic_program(self, boldness: int = 0) -> Program | None:
+    def optimistic_program(
+        self, boldness: int = 0, without: Sequence[tuple[State, Action]] = ()
+    ) -> Program | None:
+        touches = self._untried.like(self.dynamics.vocabulary, without)
         key = len(self.dynamics.transitions), self.transition_program().id
-        known = self._optimists.get(boldness)
+        known = self._optimists.get((boldness, touches))
         if known is None or known[0] != key:
-            program = self._hopeful(boldness)
+            if touches:  # those that leave out other hopes of before are not asked for again
+                self._optimists = {k: v for k, v in self._optimists.items() if not k[1] or v[0] == key}
+            program = self._hopeful(boldness, touches)
             if known and known[1] and program and code_of(program) == code_of(known[1]):
                 program = known[1]
-            known = self._optimists[boldness] = key, program
+            known = self._optimists[boldness, touches] = key, program
         return known[1] if known[1] is None or code_of(known[1]) not in self._refuted else None
 
-    def _hopeful(self, boldness: int) -> Program | None:
+    def _hopeful(self, boldness: int, without: Sequence[Touch]) -> Program | None:
         dynamics = self.dynamics
-        passages = dynamics.untested_passages()
+        avatar = dynamics.vocabulary.avatar
+        kinds = {ahead[0] for _, ahead, _ in without}
+        passages = {
+            (mover, look)
+            for mover, look in dynamics.untested_passages()
+            if mover != avatar or look[0] not in kinds
+        }
         if not boldness and not passages:
             return None
         source: str | None = emit_transition(dynamics, self._chosen, passages=passages)
         if boldness:
             self._untried.read(dynamics.vocabulary, dynamics.transitions)
-            source = self._untried.hopeful(str(source), dynamics.vocabulary, boldness)
+            source = self._untried.hopeful(str(source), dynamics.vocabulary, boldness, without)
         return None if source is None else Program(source, "transition", origin=self.name)
+
+    def cautious_program(self, steps: Sequence[tuple[State, Action]]) -> Program | None:
+        dynamics, source = self.dynamics, self.transition_program().source
+        self._untried.read(dynamics.vocabulary, dynamics.transitions)
+        cautious = self._untried.cautious(source, dynamics.vocabulary, steps)
+        return None if cautious is None else Program(cautious, "transition", origin=self.name)
 
     def any_of(self, proposals: Sequence[RewardProposal]) -> Program | None:
         found = [self._guess_of.get(p.program) for p in proposals]
@@ -162,25 +187,51 @@ class RulesSynthesizer:
         rewards.fit(self.dynamics.vocabulary)
         best = rewards.lists[0]
         if rewards.succeeded:
-            yield RewardProposal(self._best_reward(rewards), learned=True)
+            yield RewardProposal(self._best_reward(rewards), True, needs=self._needs(rewards, best))
             return
-        for i, (program, reading) in enumerate(self._read(rewards)):
+        read, unfounded = list(self._read(rewards)), list[RewardProposal]()
+        for i, (program, reading) in enumerate(read):
             if not i:
                 self._beware(reading, rewards)
-            yield RewardProposal(program, False, reading.meaning, reading.cost - _READ)
+            needs = self._needs(rewards, reading.decisions)
+            if reading.founded:
+                yield RewardProposal(program, False, reading.meaning, reading.cost - _READ, needs)
+            else:
+                cost = reading.cost + _UNFOUNDED
+                unfounded.append(RewardProposal(program, False, reading.meaning, cost, needs))
+        guessed = self._guessed(rewards, best, start)
+        yield from heapq.merge(unfounded, guessed, key=lambda proposal: proposal.cost)
+        yield RewardProposal(self._reward(rewards, best), False, "nothing more to guess", float("inf"))
+
+    def _guessed(self, rewards: Rewards, best: DecisionList, start: State) -> Iterator[RewardProposal]:
         for guess in self._open_guesses(rewards, start):
             program = self._reward(rewards, best, guess)
             if self._unless_refuted(program) is not None:
                 self._guess_of[program] = guess
-                yield RewardProposal(program, False, guess.meaning(), guess.cost)
-        yield RewardProposal(self._reward(rewards, best), False, "nothing more to guess", float("inf"))
+                needs = self._lasting(kinds_needed(guess.literals))
+                yield RewardProposal(program, False, guess.meaning(), guess.cost, needs)
+
+    def _needs(self, rewards: Rewards, decisions: DecisionList) -> tuple[str, ...]:
+        """The kinds without which nothing is rewarded, by what a list says."""
+        rewarding = [rule for rule in decisions.rules if rule.effect[1] > 0 and rule.effect[2]]
+        needed = [kinds_needed(rewards.literals.of(rule.condition)) for rule in rewarding]
+        return (
+            self._lasting(kind for kind in needed[0] if all(kind in other for other in needed))
+            if needed
+            else ()
+        )
+
+    def _lasting(self, kinds: Iterable[str]) -> tuple[str, ...]:
+        """Those of which nothing ever came to be, so that what is gone is gone for good."""
+        return tuple(kind for kind in kinds if kind not in self.dynamics.vocabulary.appearing)
 
     def taught(self, goal: Goal) -> Iterator[RewardProposal]:
         """What other goals that were reached say of one that was not, the likeliest first."""
         rewards = self.rewards.setdefault(goal, Rewards(goal))
         yield from self._composed(rewards)
         for program, reading in self._read(rewards):
-            yield RewardProposal(program, False, reading.meaning, reading.cost - _READ)
+            if reading.founded:
+                yield RewardProposal(program, False, reading.meaning, reading.cost - _READ)
 
     def _composed(self, rewards: Rewards) -> Iterator[RewardProposal]:
         """What a goal of several clauses rewards by what was learned of goals like these."""
@@ -236,17 +287,19 @@ class RulesSynthesizer:
 
         What holds for other goals as well, said with their words, goes before what was seen of this one alone.
         """
-        lifted = (program for program, _ in self._read(rewards))
+        lifted = (program for program, reading in self._read(rewards) if reading.founded)
         every = (self._reward(rewards, decisions) for decisions in rewards.lists)
         can_be_run = (program for program in every if self._unless_refuted(program) is not None)
         return next(lifted, None) or next(can_be_run, None) or self._reward(rewards, rewards.lists[0])
 
     def _open_guesses(self, rewards: Rewards, start: State) -> list[Guess]:
         vocabulary = self.dynamics.vocabulary
-        key = (vocabulary.structure(), start)
+        self._untried.read(vocabulary, self.dynamics.transitions)
+        does = self._untried.does
+        key = (vocabulary.structure(), start, tuple(does.items()))
         known = self._guesses.get(rewards.goal)
         if known is None or known[0] != key:
-            known = key, guesses(vocabulary, rewards.goal, start)
+            known = key, guesses(vocabulary, rewards.goal, start, does)
             self._guesses[rewards.goal] = known
         return [guess for guess in known[1] if not rewards.refuted(guess.literals)]
 
@@ -258,13 +311,14 @@ class RulesSynthesizer:
         if self._version != self.dynamics.version:
             self._version = self.dynamics.version
             self._interest.clear()
+            self._habits.read(self.dynamics.vocabulary, self.dynamics.transitions)
         known = self._interest.get((state, action))
         if known is None and above >= _DISPUTED:
             unseen = self.dynamics.unseen(state, action)
             if not unseen:
                 return _DISPUTED * (_LAST if action.name in self._ending else 1.0)
         if known is None:
-            known = self._weigh(self.dynamics.doubt(state, action))
+            known = self._weigh(self.dynamics.doubt(state, action), action)
             known *= _LAST if action.name in self._ending else 1.0
             self._interest[state, action] = known
         return known
@@ -279,14 +333,14 @@ class RulesSynthesizer:
             return None
         return self._unless_refuted(self._reward(rewards, worthless(rewards.lists[0]), *news))
 
-    def _weigh(self, doubt: Doubt) -> float:
+    def _weigh(self, doubt: Doubt, action: Action) -> float:
+        usual = _USUAL if self._habits.has(self.dynamics.vocabulary.verb(action)) else 1.0
+        disputed = _DISPUTED if doubt.disputed else 0.0
         if doubt.unseen:
             # what the goal speaks of is looked at first
             named = any(self._words & words(str(part)) for lit in doubt.unseen for part in lit[1:])
-            return 6.0 if named else 3.0
-        if doubt.disputed:
-            return _DISPUTED
-        return 1.0 if doubt.pairs or doubt.lost else 0.0
+            return max(disputed, usual * (6.0 if named else 3.0))
+        return max(disputed, usual if doubt.pairs or doubt.lost else 0.0)
 
     def evidence(self, program: Program) -> Program:
         """The same code, with its evidence counted anew."""
