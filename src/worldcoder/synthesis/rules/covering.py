@@ -162,6 +162,7 @@ class Covering:
         if not wrong:
             return [(0, remaining, 0.0)]
         columns = [(literal, column) for literal, column in columns if column & wanted]
+        least = min((self._cost[literal] for literal, _ in columns), default=0.0)
         beam: list[_Grown] = [(0.0, 0, remaining, 0.0)]
         pure: list[tuple[int, int, float]] = []
         for _ in range(_LONGEST):
@@ -184,8 +185,8 @@ class Covering:
             grown = sorted(following.values(), key=lambda one: one[0])
             pure += [one[1:] for one in grown if not one[2] & wrong][:_BEAM]
             beam = [one for one in grown if one[2] & wrong][:_BEAM]
-            if not beam or (
-                pure and beam[0][0] > min(p - 4.0 * math.log1p(c.bit_count()) for _, c, p in pure)
-            ):
+            # at best one more literal takes away all that is wrong, and nothing that is wanted
+            best = min((p - 4.0 * math.log1p((c & wanted).bit_count()) for _, c, p in pure), default=math.inf)
+            if all(p + least - 4.0 * math.log1p((c & wanted).bit_count()) >= best for _, _, c, p in beam):
                 break
         return pure
