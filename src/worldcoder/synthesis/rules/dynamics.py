@@ -164,12 +164,12 @@ class Dynamics:
             self.targets[target.key] = target
             known = old.get(target.key)
             if known is not None:
-                target.lists = known.lists
+                target.take_over(known)
         self._read_with = {key: self._rules_read_with(target) for key, target in self.targets.items()}
         for index in range(len(self.transitions)):
             self._add_rows(index, tell=False)
         for target in self.targets.values():
-            target.failed = True
+            target.recheck()
 
     def _add_rows(self, index: int, *, tell: bool = True) -> None:
         observed = self.observed[index]
