@@ -165,8 +165,8 @@ class Agent:
         with self._clock("synthesis"):
             self._synthesise()
         self.counts.surprises += not self.learner.foreseen
-        if self._queue and self._queue[0][0] != transition.next_state:
-            self._queue.clear()  # the plan in hand does not hold any more
+        if self._queue and (self._queue[0][0] != transition.next_state or not self.learner.foreseen):
+            self._queue.clear()  # the plan in hand does not hold any more, or what it hoped for is known now
 
     def finish(self) -> WorldModel | None:
         """The model, with what it says of its evidence brought up to date; None while there is none."""
