@@ -60,7 +60,9 @@ class Pools:
                 return True
         for i, one in enumerate(some):
             for other in some[i + 1 :]:
-                if self._may_join(one, other, vocabulary) and (_explains(one, other) or _explains(other, one)):
+                if self._may_join(one, other, vocabulary) and (
+                    _explains(one, other) or _explains(other, one)
+                ):
                     parts = {**self._parts(one, vocabulary), **self._parts(other, vocabulary)}
                     first = next(iter(parts))
                     self._joined |= dict.fromkeys(parts, first)
