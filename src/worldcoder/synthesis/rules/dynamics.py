@@ -76,9 +76,7 @@ class Dynamics:
         self.stages = Stages(self)
         self._order = Order()
         self._pools = Pools()
-        self._read_with: dict[
-            TargetKey, tuple[Any, ...]
-        ] = {}  # the rules that the rows of a target depend on
+        self._read_with: dict[TargetKey, tuple[Any, ...]] = {}  # the rules that rows depend on
 
     # ── learning ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -99,7 +97,7 @@ class Dynamics:
             self._add_rows(len(self.transitions) - 1)
 
     def fit(self) -> bool:
-        """Bring all lists up to the data; returns whether any search was made."""
+        """Bring all lists up to the data; returns whether anything may have changed."""
         searched = self._settle()
         if searched and self._pools.reconsider(self.targets, self.vocabulary, self.literals):
             self._outdated = True
@@ -124,9 +122,10 @@ class Dynamics:
         return sum(target.length for target in self.targets.values())
 
     def _settle(self) -> bool:
-        """Search until no rows were read with other rules than the best; returns whether any search was made."""
+        """Search until no rows were read with other rules than the best; whether anything may have changed."""
         searched = False
         for _ in range(_REREADS):
+            searched = self._outdated or searched  # what is written depends on more than the lists
             if self._outdated:
                 self._rebuild()
             searched = self._search() or searched
@@ -168,6 +167,7 @@ class Dynamics:
         self._read_with = {key: self._rules_read_with(target) for key, target in self.targets.items()}
         for index in range(len(self.transitions)):
             self._add_rows(index, tell=False)
+        self.version += 1
         for target in self.targets.values():
             target.recheck()
 
