@@ -7,7 +7,7 @@ from typing import Any
 
 from worldcoder.synthesis.rules.effects import KEEP, Effect
 from worldcoder.synthesis.rules.language import Context
-from worldcoder.synthesis.rules.lists import DecisionList, Literals, Rule, search
+from worldcoder.synthesis.rules.lists import KEPT, DecisionList, Literals, Rule, search
 from worldcoder.synthesis.rules.rows import Row, Rows
 from worldcoder.synthesis.rules.scene import PLACE
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
@@ -92,6 +92,7 @@ class Target:
         self.failed = (
             not self.searched_at
             or len(best.rules) > _FEW_RULES
+            or len(self.lists) >= KEPT  # which of many as good were kept is chance
             or self.follows is not None
             or self.leads is not None
             or bool(self.rows.contradictions)
