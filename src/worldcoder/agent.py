@@ -22,7 +22,8 @@ from worldcoder.agent_values import Why as Why
 from worldcoder.exploration import Explorer, KnownSteps
 from worldcoder.planning import Plan, Status
 from worldcoder.programs import Actions, Knowledge, Program, Runner, Simulation, WorldModel, default_runner
-from worldcoder.searching import EpisodeSoFar, Searches, search
+from worldcoder.searching import EpisodeSoFar, Searches
+from worldcoder.searching import search as search
 from worldcoder.synthesis.learner import Learner
 from worldcoder.synthesis.proposer import BOLDEST, Counterexample, Proposer, RewardProposal
 from worldcoder.world.values import Action, Goal, State, Transition
@@ -162,8 +163,8 @@ class Agent:
         with self._clock("synthesis"):
             self._synthesise()
         self.counts.surprises += not self.learner.foreseen
-        if self._queue and self._queue[0][0] != transition.next_state:
-            self._queue.clear()  # the plan in hand does not hold any more
+        if self._queue and (self._queue[0][0] != transition.next_state or not self.learner.foreseen):
+            self._queue.clear()  # the plan in hand does not hold any more, or what it hoped for is known now
 
     def finish(self) -> WorldModel | None:
         """The model, with what it says of its evidence brought up to date; None while there is none."""

@@ -78,3 +78,17 @@ def test_what_has_one_effect_is_said_anew_when_all_else_is() -> None:
     rules = [(0b0111, ("stop",)), (0b0011, ("go",)), (0b1000001, ("stop",)), (0, ("keep",))]
     found = [cost for _, cost in planted(149, rules, rows=25).lists()]
     assert min(found) <= 3 * (1 + 1) + 3 + 2 + 2 + 1
+
+
+def test_a_condition_of_many_parts_is_found_though_two_shorter_ones_say_as_much() -> None:
+    """Eleven rows go, which have four things in common; of six, and of the five others, less can be said."""
+    lacking = {0: 100, 1: 3, 2: 4, 3: 2}  # how many of the rows that stop lack just one of the four
+    rows = [{0, 1, 2, 3, 4}] * 6 + [{0, 1, 2, 3, 5}] * 5
+    for literal, count in lacking.items():
+        rows += [{0, 1, 2, 3} - {literal} | ({4 + i % 2} if literal == 0 else set()) for i in range(count)]
+    columns = [(n, sum(1 << i for i, row in enumerate(rows) if n in row)) for n in range(6)]
+    everything, go = (1 << len(rows)) - 1, (1 << 11) - 1
+    explained, cost = {EFFECTS[0]: everything & ~go, EFFECTS[1]: go}, {EFFECTS[0]: 0.4, EFFECTS[1]: 1.2}
+    covering = Covering(columns, [1.0, 2.3, 2.3, 2.2, 2.8, 2.8], explained, cost, everything, 1.0)
+    shortest = min(covering.lists(), key=lambda found: found[1])
+    assert shortest[0] == ((0b1111, EFFECTS[1]), (0, EFFECTS[0]))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 from small_worlds import (
     GATHERING_ROOM,
     GATHERING_STEPS,
+    MOVES,
     PUSHING_ROOM,
     STEPS,
     Rule,
@@ -205,3 +207,77 @@ def test_the_order_of_data_is_all_that_counts() -> None:
     """Two learners given the same data write the same text."""
     seen = walk(GATHERING_ROOM, gathering, GATHERING_STEPS, 80, seed=random.Random(4).randrange(100))
     assert emit_transition(learn(seen, GATHERING_STEPS)) == emit_transition(learn(seen, GATHERING_STEPS))
+
+
+CARRYING = [*STEPS, Action("take"), Action("put")]
+Carried = tuple[tuple[int, int], tuple[tuple[int, int] | None, ...]]
+"""Where the porter is, and where each thing is: None for the one that is carried."""
+THINGS = (("Ball", {"tint": "red"}), ("Ball", {"tint": "blue"}), ("Crate", {"lid": True}))
+
+
+def carried_state(now: Carried) -> State:
+    porter, places = now
+    things = []
+    for (kind, look), place in zip(THINGS, places, strict=True):
+        x, y = place or (None, None)
+        things.append(Obj(kind, x=x, y=y, **look))
+    held = [thing for thing, place in zip(things, places, strict=True) if place is None]
+    return State([Obj("Porter", x=porter[0], y=porter[1], holds=held[0] if held else None), *things])
+
+
+def carry(now: Carried, action: Action) -> Carried:
+    """Steps in an open field; the porter takes what lies where he is, and puts it where there is nothing."""
+    porter, places = now
+    if action.name in MOVES:
+        dx, dy = MOVES[action.name]
+        return (min(max(porter[0] + dx, 0), 3), min(max(porter[1] + dy, 0), 3)), places
+    if action.name == "take" and None not in places:
+        return porter, tuple(None if place == porter else place for place in places)
+    if action.name == "put" and porter not in places:
+        return porter, tuple(place or porter for place in places)
+    return now
+
+
+def carrying_step(now: Carried, action: Action, rule: Callable[[Carried, Action], Carried]) -> Transition:
+    return Transition(
+        carried_state(now), "carry", action, carried_state(rule(now, action)), reward=0.0, done=False
+    )
+
+
+def carrying(
+    steps: int, rule: Callable[[Carried, Action], Carried], *, crates: bool, seed: int = 4
+) -> list[Transition]:
+    """A random walk. crates: whether the crate is ever put down."""
+    rng, seen = random.Random(seed), []
+    start = now = (1, 1), ((0, 0), (2, 2), (3, 1))
+    for n in range(steps):
+        action = rng.choice(CARRYING)
+        if n % 40 == 0 or (now[1][2] is None and action.name == "put" and not crates):
+            now = start
+        else:
+            seen.append(carrying_step(now, action, rule))
+            now = rule(now, action)
+    return seen
+
+
+def test_what_some_kinds_do_when_they_are_carried_others_do_as_well() -> None:
+    seen = carrying(300, carry, crates=False)
+    put = carrying_step(((2, 0), ((0, 0), (2, 2), None)), Action("put"), carry)
+    assert put.state != put.next_state
+    assert wrong(emit_transition(learn(seen, CARRYING)), [*seen, put]) == []
+
+
+def test_kinds_that_seemed_alike_are_told_apart() -> None:
+    """Crates were taken like balls; then it shows that they cannot be put down."""
+
+    def for_good(now: Carried, action: Action) -> Carried:
+        return now if action.name == "put" and now[1][2] is None else carry(now, action)
+
+    seen = carrying(200, for_good, crates=False)
+    dynamics = learn(seen, CARRYING)
+    for transition in (more := carrying(300, for_good, crates=True)):
+        dynamics.observe(transition)
+        dynamics.fit()
+    held = [((x, y), ((0, 0), (2, 2), None)) for x, y in ((0, 1), (2, 3), (3, 2))]
+    puts = [carrying_step(now, Action("put"), for_good) for now in held]
+    assert wrong(emit_transition(dynamics), [*seen, *more, *puts]) == []

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from worldcoder.agent import search
 from worldcoder.envs.guarded import GuardedWorld
 from worldcoder.errors import RunError
 from worldcoder.planning import Plan
@@ -30,7 +31,6 @@ from worldcoder.runs.reader import (
     RecordedTransition,
     RunReader,
 )
-from worldcoder.searching import search
 from worldcoder.world.values import Action, Goal, State, Transition
 
 

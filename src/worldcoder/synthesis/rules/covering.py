@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from worldcoder.synthesis.rules.effects import Effect
 
 _BEAM = 10
+_WHOLE = 5
 _LONGEST = 5
 _STARTS = 3
 _MOST_RULES = 24
@@ -179,6 +180,7 @@ class Covering:
         if not wrong:
             return [(0, remaining, 0.0)]
         columns = [(literal, column) for literal, column in columns if column & wanted]
+        least = min((self._cost[literal] for literal, _ in columns), default=0.0)
         beam: list[_Grown] = [(0.0, 0, remaining, 0.0)]
         pure: list[tuple[int, int, float]] = []
         for _ in range(_LONGEST):
@@ -200,9 +202,22 @@ class Covering:
                         following[both] = (score, condition | 1 << literal, both, total)
             grown = sorted(following.values(), key=lambda one: one[0])
             pure += [one[1:] for one in grown if not one[2] & wrong][:_BEAM]
-            beam = [one for one in grown if one[2] & wrong][:_BEAM]
-            if not beam or (
-                pure and beam[0][0] > min(p - 4.0 * math.log1p(c.bit_count()) for _, c, p in pure)
-            ):
+            impure = [one for one in grown if one[2] & wrong]
+            beam = impure[:_BEAM]
+            # and those that lost nothing that is wanted, though many a literal is still needed
+            beam += [one for one in impure[_BEAM:] if not wanted & ~one[2]][:_WHOLE]
+            if not self._may_improve(beam, pure, wanted, least):
                 break
         return pure
+
+    @staticmethod
+    def _may_improve(
+        beam: Sequence[_Grown], pure: Sequence[tuple[int, int, float]], wanted: int, least: float
+    ) -> bool:
+        """Whether one more literal, which at best takes away all that is wrong, may lead to a better or wider rule."""
+        best, widest = math.inf, 0
+        for _, cover, price in pure:
+            good = (cover & wanted).bit_count()
+            best, widest = min(best, price - 4.0 * math.log1p(good)), max(widest, good)
+        goods = (((cover & wanted).bit_count(), price) for _, _, cover, price in beam)
+        return any(good > widest or price + least - 4.0 * math.log1p(good) < best for good, price in goods)

@@ -20,11 +20,12 @@ from worldcoder.synthesis.rules.novelty import Novelty, is_lost
 from worldcoder.synthesis.rules.observed import Observed
 from worldcoder.synthesis.rules.order import Order
 from worldcoder.synthesis.rules.passages import untested_passages
+from worldcoder.synthesis.rules.pools import Pools
 from worldcoder.synthesis.rules.rows import Rows
 from worldcoder.synthesis.rules.scene import PLACE, Place, Scene, Thing, scene_of
 from worldcoder.synthesis.rules.stages import Stages
 from worldcoder.synthesis.rules.statistics import is_far
-from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey, changing
+from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
 from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary
 from worldcoder.world.values import Action, State, Transition
 
@@ -74,9 +75,8 @@ class Dynamics:
         self.observed: list[Observed] = []
         self.stages = Stages(self)
         self._order = Order()
-        self._read_with: dict[
-            TargetKey, tuple[Any, ...]
-        ] = {}  # the rules that the rows of a target depend on
+        self._pools = Pools()
+        self._read_with: dict[TargetKey, tuple[Any, ...]] = {}  # the rules that rows depend on
 
     # ── learning ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -97,15 +97,14 @@ class Dynamics:
             self._add_rows(len(self.transitions) - 1)
 
     def fit(self) -> bool:
-        """Bring all lists up to the data; returns whether any search was made."""
+        """Bring all lists up to the data; returns whether anything may have changed."""
         searched = self._settle()
+        if searched and self._pools.reconsider(self.targets, self.vocabulary, self.literals):
+            self._outdated = True
+            self._settle()
         for _ in range(_ROUNDS if searched else 0):
-            targets, read_with, order, length = (
-                dict(self.targets),
-                self._read_with,
-                self._order.copy(),
-                self.length,
-            )
+            targets, read_with = dict(self.targets), self._read_with
+            order, length = self._order.copy(), self.length
             if not self._order.reconsider(self):
                 break
             self._outdated = True
@@ -123,9 +122,10 @@ class Dynamics:
         return sum(target.length for target in self.targets.values())
 
     def _settle(self) -> bool:
-        """Search until no rows were read with other rules than the best; returns whether any search was made."""
+        """Search until no rows were read with other rules than the best; whether anything may have changed."""
         searched = False
         for _ in range(_REREADS):
+            searched = self._outdated or searched  # what is written depends on more than the lists
             if self._outdated:
                 self._rebuild()
             searched = self._search() or searched
@@ -159,16 +159,17 @@ class Dynamics:
         self._watched.clear()
         for observed in self.observed:
             observed.supposed.clear()
-        for target in (t for name in changing(self.vocabulary) for t in self._order.targets(*name)):
+        for target in (t for name in self._pools.names(self.vocabulary) for t in self._order.targets(*name)):
             self.targets[target.key] = target
             known = old.get(target.key)
             if known is not None:
-                target.lists = known.lists
+                target.take_over(known)
         self._read_with = {key: self._rules_read_with(target) for key, target in self.targets.items()}
         for index in range(len(self.transitions)):
             self._add_rows(index, tell=False)
+        self.version += 1
         for target in self.targets.values():
-            target.failed = True
+            target.recheck()
 
     def _add_rows(self, index: int, *, tell: bool = True) -> None:
         observed = self.observed[index]

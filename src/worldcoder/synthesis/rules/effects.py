@@ -65,6 +65,11 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
                 yield ("object at", place_term), 1.2 + 0.3 * abs(place_term[1] - 1)
                 yield ("kind at", place_term, new.kind), 2.0 + 0.3 * abs(place_term[1] - 1)
         return
+    if (context.thing.kind, attribute) in context.vocabulary.references:
+        # where there is nothing to refer to, it stays as it is: no condition has to say so
+        for place_term in place_terms(context):
+            if place_term[0] != "off":
+                yield ("object at", place_term), 1.2 + 0.3 * abs(place_term[1] - 1)
     yield ("set", new), 1.6 if new is None or isinstance(new, bool) else 2.2
     if type(old) in (int, float) and type(new) in (int, float):
         yield ("add", new - old), 1.5 + 0.2 * abs(new - old)

@@ -147,9 +147,6 @@ class Writer:
     def _but(self, term: PlaceTerm) -> str:
         return f"{self.this}, {self.me}" if term == ("me", 0) and self.this != self.me else self.this
 
-    def _others(self) -> str:
-        return f"o is not {self.this}" + (f" and o is not {self.me}" if self.this != self.me else "")
-
     def literal(self, literal: Literal, mover: str | None) -> str:
         """An expression that is true where the literal is."""
         match literal:
@@ -340,8 +337,7 @@ class Writer:
             case ("object", term):
                 return self.object(term)
             case ("object at", term):
-                found = f"[o for o in state.at(*{self.place(term)}) if {self._others()}]"
-                return f"{self.use('the_one')}({found}, {old})"
+                return f"{self.use('the_one')}(state, {self.place(term)}, {old}, {self._but(('me', 0))})"
             case ("kind at", term, kind):
                 found = f"{self.use('things')}(state, {self.place(term)}, {kind!r}, {self._but(('me', 0))})"
                 return f"{self.use('first')}({found}, {old})"

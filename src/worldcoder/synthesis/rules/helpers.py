@@ -147,8 +147,9 @@ def partner(state, kind, place):
     return (others[0].x, others[0].y) if len(others) == 1 else None
 ''',
     "the_one": '''
-def the_one(found, otherwise):
-    """The only object found, or the other value."""
+def the_one(state, place, otherwise, *but):
+    """The only object at a place, without some; or the other value."""
+    found = [] if place is None else [o for o in state.at(*place) if not any(o is b for b in but)]
     return found[0] if len(found) == 1 else otherwise
 ''',
     "first": '''

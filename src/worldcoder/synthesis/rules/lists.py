@@ -24,6 +24,8 @@ RULE_COST = 1.0
 UNFINISHED_COST = 1e6
 _MANY = 300
 """Rows from which on the beam is narrower where a list is known already."""
+KEPT = 60
+"""Lists that a search finds, at most."""
 WITHIN = 9.0
 """Lists this many nats above the best are kept: about one in 8,000 of its weight."""
 
@@ -91,7 +93,7 @@ class DecisionList:
 
 
 def search(
-    rows: Rows, literals: Literals, *, beam: int = 12, most_rules: int = 40, keep: int = 60
+    rows: Rows, literals: Literals, *, beam: int = 12, most_rules: int = 40, keep: int = KEPT
 ) -> list[DecisionList]:
     """Decision lists that explain all rows, cheapest first. Where none does, the one that explains most.
 

@@ -87,11 +87,18 @@ class Order:
 
     def targets(self, pool: tuple[str, ...], attribute: str) -> Iterator[Target]:
         """The target, or the two, of an attribute."""
-        chosen = self._chosen.get((pool, attribute), Once())
+        chosen = self._chosen.get((pool, attribute)) or self._of_some(pool, attribute)
         if isinstance(chosen, Once):
             yield Target(pool, attribute, chosen.phase, chosen.in_turn)
         else:
             yield from _pair(pool, attribute, chosen)
+
+    def _of_some(self, pool: tuple[str, ...], attribute: str) -> Once | Twice:
+        """What was chosen for some of the kinds, before others joined them."""
+        for (kinds, about), chosen in reversed(self._chosen.items()):
+            if about == attribute and set(kinds) < set(pool):
+                return chosen
+        return Once()
 
     def reconsider(self, dynamics: Dynamics) -> bool:
         """Try what gives trouble in another order, and take what saves most; whether anything is to be read anew."""

@@ -350,9 +350,9 @@ class RulesSynthesizer:
             fresh = emit_transition(self.dynamics, self._chosen)
         else:
             rewards, guess = self.rewards[program.goal], self._guess_of.get(program)
+            rewards.fit(self.dynamics.vocabulary)  # what other goals were read with may have changed
             guesses_ = () if guess is None else (guess,)
             reading = self._reading_of.get(program)
-            rewards.fit(self.dynamics.vocabulary)
             decisions = rewards.lists[0] if reading is None else reading.decisions
             like = () if reading is None else reading.goals
             fresh = emit_reward(rewards, self.dynamics.vocabulary, decisions, *guesses_, like=like)

@@ -7,7 +7,7 @@ from typing import Any
 
 from worldcoder.synthesis.rules.effects import KEEP, Effect
 from worldcoder.synthesis.rules.language import Context
-from worldcoder.synthesis.rules.lists import DecisionList, Literals, Rule, search
+from worldcoder.synthesis.rules.lists import KEPT, DecisionList, Literals, Rule, search
 from worldcoder.synthesis.rules.rows import Row, Rows
 from worldcoder.synthesis.rules.scene import PLACE
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
@@ -20,6 +20,8 @@ TargetKey = tuple[tuple[str, ...], str, int]
 
 CONTRADICTION_COST = 24.0
 """What a transition that the rows contradict adds to the description length."""
+_FEW_RULES = 3
+"""Up to which what explains all is not looked for again where only more could be said."""
 
 
 @dataclass(eq=False)
@@ -80,6 +82,28 @@ class Target:
             self.failed = True
         self.lists = self.lists or [best]
 
+    def take_over(self, known: Target) -> None:
+        """Go on with the lists of before, though all rows are to be read anew."""
+        self.lists, self.searched_at = known.lists, known.searched_at
+
+    def recheck(self) -> None:
+        """All rows were read anew: search again, unless a few rules said all before and still do."""
+        best = self.lists[0]
+        self.failed = (
+            not self.searched_at
+            or len(best.rules) > _FEW_RULES
+            or len(self.lists) >= KEPT  # which of many as good were kept is chance
+            or self.follows is not None
+            or self.leads is not None
+            or bool(self.rows.contradictions)
+            or not self._holds(best)
+        )
+        if not self.failed:
+            self.lists = [best, *(one for one in self.lists[1:] if self._holds(one))]
+
+    def _holds(self, one: DecisionList) -> bool:
+        return all(one.effect(row.mask) in row.effects for row in self.rows.by_mask.values())
+
     @property
     def due(self) -> bool:
         """Whether the lists should be searched for again."""
@@ -100,9 +124,7 @@ class Target:
         found = search(self.rows, vocabulary_of_literals, beam=beam, most_rules=most_rules)
         known = {one.rules for one in found}
         for one in self.lists:
-            if one.rules not in known and all(
-                one.effect(r.mask) in r.effects for r in self.rows.by_mask.values()
-            ):
+            if one.rules not in known and self._holds(one):
                 found.append(one)
         found.sort(key=lambda one: one.cost)
         if found:
