@@ -20,8 +20,10 @@ import random
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 
-from goals import UNSEEN, attempt, forked
+from copies import in_copies
+from goals import UNSEEN, alone, attempt
 
 from worldcoder.agent import Agent, AgentConfig
 from worldcoder.envs import Environment, make
@@ -135,9 +137,10 @@ def examine(
 ) -> Counter[str]:
     """New levels, one episode each."""
     found: Counter[str] = Counter()
-    for level in range(UNSEEN * (1 + seed), UNSEEN * (1 + seed) + given.new):
+    levels = range(UNSEEN * (1 + seed), UNSEEN * (1 + seed) + given.new)
+    works = [partial(alone, agent, world, level, 10_000) for level in levels]
+    for level, ended in zip(levels, in_copies(works, runner), strict=True):
         goal = world.reset(level).goal
-        ended = attempt(forked(agent, world, runner), world, level, 10_000)
         found[ended.word] += 1
         if given.tell and ended.word != "at once":
             last: Sequence[str] = ended.notes[-6:]

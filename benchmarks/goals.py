@@ -13,11 +13,13 @@ wrong. Actions that are chosen at random (ε) are left out, as they would end so
 from __future__ import annotations
 
 import argparse
-import copy
 import random
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from copies import in_copies
 
 from worldcoder.agent import Agent, AgentConfig
 from worldcoder.envs import Environment, make
@@ -71,14 +73,15 @@ def one(world: str, seed: int, given: argparse.Namespace, runner: Runner) -> Non
     found: Counter[str] = Counter()
     level = UNSEEN * (1 + seed)
     unseen: set[str] = set()
-    while found.total() < given.new:
+    levels: dict[int, str] = {}
+    while len(levels) < given.new:
         level += 1
         goal = environment.reset(level).goal
-        if goal in met:
-            continue
+        if goal not in met:
+            levels[level] = goal
+    works = [partial(alone, agent, environment, level, given.patience) for level in levels]
+    for (level, goal), ended in zip(levels.items(), in_copies(works, runner), strict=True):
         unseen.add(goal)
-        fresh = forked(agent, environment, runner)
-        ended = attempt(fresh, environment, level, given.patience)
         found[ended.word] += 1
         if given.tell and ended.word != "at once":
             print(
@@ -154,11 +157,10 @@ def attempt(agent: Agent, environment: Environment, level: int, most: int) -> En
     return Ended("out of actions", most, notes)
 
 
-def forked(agent: Agent, environment: Environment, runner: Runner) -> Agent:
-    """The same agent, which goes its own way from here; it chooses nothing at random."""
-    new = copy.deepcopy(agent, {id(runner): runner, id(environment): environment})
-    new.config = AgentConfig(epsilon=0.0)
-    return new
+def alone(agent: Agent, environment: Environment, level: int, most: int) -> Ended:
+    """One episode, in which nothing is chosen at random."""
+    agent.config = replace(agent.config, epsilon=0.0)
+    return attempt(agent, environment, level, most)
 
 
 if __name__ == "__main__":
