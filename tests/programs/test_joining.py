@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -105,10 +106,40 @@ def test_an_end_in_vain_of_a_part_is_avoided(runner: Runner) -> None:
     assert runner.simulation(MOVE, program, place(1), (LEFT, RIGHT)).plan().status is Status.UNREACHABLE
 
 
-def test_no_single_step_is_held_against_it(runner: Runner) -> None:
-    """What a step is worth depends on those before it, which a check does not know."""
-    check = Check([step(1, LEFT, 0, reward=1.0, done=True), step(1, LEFT, 0)])
-    assert runner.check(check, MOVE, {GOAL: BOTH}) == []
+def walked(*places: int, reward: float = 1.0, done: bool = True) -> list[Transition]:
+    """A walk; its last step is rewarded and ends the episode."""
+    steps = [step(x, RIGHT if to > x else LEFT, to) for x, to in pairwise(places)]
+    last = steps[-1]
+    return [*steps[:-1], step(last.state.objects[0].x, last.action, places[-1], reward=reward, done=done)]
+
+
+RIGHT_WAY = walked(2, 3, 2, 1, 0)
+
+
+def test_what_a_step_was_worth_is_compared_after_those_before_it(runner: Runner) -> None:
+    for transition in (MOVE, None):
+        assert runner.check(Check(RIGHT_WAY), transition, {GOAL: BOTH}) == []
+        (early,) = runner.check(Check(walked(1, 0)), transition, {GOAL: BOTH})
+        assert (early.index, early.what, early.predicted, early.observed) == (0, "reward", 0.0, 1.0)
+        (other,) = runner.check(Check(walked(2, 3, 2, 1, 0, reward=7.0)), transition, {GOAL: BOTH})
+        assert (other.index, other.predicted, other.observed) == (3, 1.0, 7.0)
+        (on,) = runner.check(Check(walked(2, 3, 2, 1, 0, done=False)), transition, {GOAL: BOTH})
+        assert (on.index, on.what) == (3, "done")
+
+
+def test_each_episode_begins_with_nothing_done(runner: Runner) -> None:
+    """In the second the first part is not done, though it was in the first; and what is cut off is another one."""
+    again = Check([*RIGHT_WAY, *walked(1, 0), *walked(2, 3, reward=0.0, done=False), *walked(1, 0)])
+    assert [m.index for m in runner.check(again, MOVE, {GOAL: BOTH})] == [4, 6]
+    assert [m.index for m in runner.check(again, MOVE, {GOAL: BOTH}, stop_after=1)] == [4]
+
+
+def test_a_part_that_fails_is_a_mismatch(runner: Runner) -> None:
+    broken = Program("def reward(state, action, next_state):\n    return 1 / 0, True\n", "reward", "fail")
+    program = joined(GOAL, [at(3), broken], [(), ()], origin="test")
+    (first, *rest) = runner.check(Check(RIGHT_WAY), MOVE, {GOAL: program})
+    assert first.what == "error" and len(rest) == len(RIGHT_WAY) - 1
+    assert runner.replay(Check(RIGHT_WAY), MOVE, {GOAL: BOTH}) is None
 
 
 def test_it_is_saved_with_its_order(tmp_path: Path, runner: Runner) -> None:

@@ -16,13 +16,13 @@ from dataclasses import replace
 from typing import Any
 
 from worldcoder.errors import ProgramError, ValueFormError
-from worldcoder.planning.parts import Progress, worth
-from worldcoder.programs.check import Check, Mismatch
+from worldcoder.planning.parts import Order, Progress, worth
+from worldcoder.programs.check import TOLERANCE, Check, Mismatch
 from worldcoder.programs.evaluation import Evaluation
 from worldcoder.programs.prediction import Actions
 from worldcoder.programs.program import Program
 from worldcoder.programs.scores import Scores
-from worldcoder.programs.session import Failed, failed_by, state_after
+from worldcoder.programs.session import Failed, Verdict, failed_by, state_after
 from worldcoder.programs.simulation import Simulation
 from worldcoder.programs.workers import Workers
 from worldcoder.sandbox import Layer, LayerReport, Limits, WorkerFailed
@@ -120,17 +120,30 @@ class Runner:
         """The transitions that are not reproduced, in order, one mismatch each.
 
         transition: None takes the recorded next states for granted, and only rewards are compared.
-        rewards: by goal, "*" for any; goals without a program are not compared, nor are those of several parts, as
-        what a step is worth then depends on those before it.
+        rewards: by goal, "*" for any; goals without a program are not compared. Of a goal of several parts a step is
+        worth what it is after those before it: transitions that follow one another are one episode.
         stop_after: stop at so many mismatches.
 
         What really happened stays here: a worker is told the situations and answers what its program says.
         """
-        found = self._by_case(check, transition, rewards or {}, stop_after)
+        goals = self._goals(check, rewards or {})
+        evaluation = self._evaluation(check, transition, goals)
+        in_parts = {n: program.order for n, program in goals.items() if program.order}
+        found = self._by_case(check, evaluation, None if in_parts else stop_after, leaving=in_parts)
         wrong: list[Mismatch] = []
-        for index, case in enumerate(check.case_of):
-            if case in found:
-                wrong.append(replace(found[case], index=index))
+        progress, before = 0, None
+        for index, (case, t) in enumerate(zip(check.case_of, check.transitions, strict=True)):
+            mismatch = found.get(case)
+            order = in_parts.get(check.goals[t.goal])
+            if order is not None:
+                if before is None or before.done or (before.goal, before.next_state) != (t.goal, t.state):
+                    progress = 0
+                said = evaluation.said(evaluation.number(case))[1]
+                if mismatch is None and said is not None:
+                    progress, mismatch = _in_parts(order, progress, said, t)
+            before = t
+            if mismatch is not None:
+                wrong.append(replace(mismatch, index=index))
                 if len(wrong) == stop_after:
                     break
         return wrong
@@ -148,10 +161,9 @@ class Runner:
         Returns the first transition of which they say something else now, as "impure", or None. It catches
         programs that keep something between calls or draw random numbers, and workers that lie.
         """
-        rewards = rewards or {}
-        self._by_case(check, transition, rewards, None)
-        goals = self._goals(check, rewards)
+        goals = self._goals(check, rewards or {})
         first = self._evaluation(check, transition, goals)
+        self._by_case(check, first, None)
         again = self._evaluation(check, transition, goals, fresh=True)
         again.run({again.number(case): None for case in range(len(check.cases))})
         for index, case in enumerate(check.case_of):
@@ -182,21 +194,17 @@ class Runner:
         return None if first == later else Mismatch(index, "impure", first, later, rule)
 
     def _by_case(
-        self,
-        check: Check,
-        transition: Program | None,
-        rewards: Mapping[Goal, Program],
-        stop_after: int | None,
+        self, check: Check, evaluation: Evaluation, stop_after: int | None, leaving: Collection[int] = ()
     ) -> dict[int, Mismatch]:
-        """The mismatches by the number of the case."""
-        evaluation = self._evaluation(check, transition, self._goals(check, rewards))
+        """The mismatches by the number of the case. leaving: goals whose rewards are not compared, by number."""
         scores, found = self._scores_of(check), dict[int, Mismatch]()
         for start in range(0, len(check.cases), _CHUNK):
             numbers = range(start, min(start + _CHUNK, len(check.cases)))
             evaluation.run({evaluation.number(n): None for n in numbers})
             for number in numbers:
                 goal = check.inputs[check.cases[number].input][2]
-                wrong = scores.mismatch(number, evaluation.outcomes, evaluation.verdicts.get(goal))
+                verdicts = None if goal in leaving else evaluation.verdicts.get(goal)
+                wrong = scores.mismatch(number, evaluation.outcomes, verdicts)
                 if wrong is not None:
                     found[number] = wrong
             if stop_after is not None and len(found) >= stop_after:
@@ -211,7 +219,7 @@ class Runner:
     def _goals(self, check: Check, rewards: Mapping[Goal, Program]) -> dict[int, Program]:
         """The reward programs by the number of the goal."""
         found = {n: rewards.get(goal) or rewards.get(ANY_GOAL) for goal, n in check.goals.items()}
-        return {n: program for n, program in found.items() if program is not None and not program.order}
+        return {n: program for n, program in found.items() if program is not None}
 
     def _scores_of(self, check: Check) -> Scores:
         book = self._workers.book
@@ -251,6 +259,20 @@ class Runner:
         if said is None or isinstance(said, Failed):
             return progress
         return worth(reward.order, progress, *said)[0]
+
+
+def _in_parts(
+    order: Order, progress: Progress, said: Verdict, transition: Transition
+) -> tuple[Progress, Mismatch | None]:
+    """What is done after a step by what a reward program says of it, and how that differs from what it was worth."""
+    if isinstance(said, Failed):
+        return progress, Mismatch(0, said.failing, None, None, said.error, said.seen)
+    progress, reward, done = worth(order, progress, *said)
+    if abs(reward - transition.reward) > TOLERANCE:
+        return progress, Mismatch(0, "reward", reward, transition.reward)
+    if done != transition.done:
+        return progress, Mismatch(0, "done", done, transition.done)
+    return progress, None
 
 
 _default: tuple[int, Runner] | None = None
