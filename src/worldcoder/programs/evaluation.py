@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from worldcoder.programs.check import Check
+from worldcoder.programs.check import Check, Mismatch
 from worldcoder.programs.program import Program
-from worldcoder.programs.scores import Scores
+from worldcoder.programs.scores import Judged, Said, Scores
 from worldcoder.programs.session import Failed, Outcome, Reply, Session, Verdict, failed_by
 from worldcoder.programs.workers import Workers
 from worldcoder.sandbox import WorkerFailed
@@ -50,11 +50,22 @@ class Evaluation:
         self.verdicts: dict[int, dict[int, Verdict]] = {
             goal: {} if fresh else scores.verdicts((key, program.id)) for goal, program in rewards.items()
         }
+        self._states: Said = self.outcomes, {} if fresh else scores.wrong_states(key)
+        self._judged: dict[int, Judged] = {
+            goal: (self.verdicts[goal], {} if fresh else scores.wrong_verdicts((key, program.id)))
+            for goal, program in rewards.items()
+        }
+        self._scores = scores
 
     def said(self, i: int) -> tuple[Outcome | None, Verdict | None]:
         """Outcome and verdict of a situation."""
         goal = self._goal(i)
         return self._outcomes.get(i), self.verdicts[goal].get(i) if goal in self.verdicts else None
+
+    def mismatch(self, case: int, *, judged: bool = True) -> Mismatch | None:
+        """How a case that was run is not reproduced; None where it is. judged: whether its reward is looked at."""
+        goal = self._check.inputs[self._check.cases[case].input][2]
+        return self._scores.mismatch(case, self._states, self._judged.get(goal) if judged else None)
 
     def number(self, case: int) -> int:
         """The number under which a case is judged."""

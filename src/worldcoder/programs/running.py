@@ -197,14 +197,13 @@ class Runner:
         self, check: Check, evaluation: Evaluation, stop_after: int | None, leaving: Collection[int] = ()
     ) -> dict[int, Mismatch]:
         """The mismatches by the number of the case. leaving: goals whose rewards are not compared, by number."""
-        scores, found = self._scores_of(check), dict[int, Mismatch]()
+        found: dict[int, Mismatch] = {}
         for start in range(0, len(check.cases), _CHUNK):
             numbers = range(start, min(start + _CHUNK, len(check.cases)))
             evaluation.run({evaluation.number(n): None for n in numbers})
             for number in numbers:
                 goal = check.inputs[check.cases[number].input][2]
-                verdicts = None if goal in leaving else evaluation.verdicts.get(goal)
-                wrong = scores.mismatch(number, evaluation.outcomes, verdicts)
+                wrong = evaluation.mismatch(number, judged=goal not in leaving)
                 if wrong is not None:
                     found[number] = wrong
             if stop_after is not None and len(found) >= stop_after:
