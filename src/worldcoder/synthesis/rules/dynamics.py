@@ -19,7 +19,7 @@ from worldcoder.synthesis.rules.literals import common_literals, literals, own_l
 from worldcoder.synthesis.rules.novelty import Novelty, is_lost
 from worldcoder.synthesis.rules.observed import Observed
 from worldcoder.synthesis.rules.order import Order
-from worldcoder.synthesis.rules.passages import untested_passages
+from worldcoder.synthesis.rules.passages import Passages
 from worldcoder.synthesis.rules.pools import Pools
 from worldcoder.synthesis.rules.rows import Rows
 from worldcoder.synthesis.rules.scene import PLACE, Place, Scene, Thing, scene_of
@@ -66,7 +66,7 @@ class Dynamics:
         self.targets: dict[TargetKey, Target] = {}
         self._structure: tuple[Any, ...] = ()
         self.novelty = Novelty(self.literals)
-        self._passages: tuple[Any, set[tuple[str, Look]]] | None = None
+        self._passages = Passages()
         self._foreseen: dict[tuple[State, Action], list[Contexts]] = {}
         self._foreseen_by: object = None
         self._watched: dict[tuple[State, Action], list[tuple[str, int]]] = {}  # kinds and literals
@@ -435,10 +435,7 @@ class Dynamics:
 
     def untested_passages(self) -> set[tuple[str, Look]]:
         """Pairs of a mover and a thing of which it was never seen whether one stops the other; see `passages.py`."""
-        known = len(self.transitions), self._structure
-        if self._passages is None or self._passages[0] != known:
-            self._passages = known, untested_passages(self.vocabulary, self.transitions)
-        return self._passages[1]
+        return self._passages.untested(self.vocabulary, self.transitions)
 
     def unexplained(self) -> list[int]:
         """Transitions that no rule of the language explains, by index."""

@@ -9,18 +9,45 @@ from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary
 from worldcoder.world.values import Action, Transition
 
 
-def untested_passages(vocabulary: Vocabulary, transitions: Sequence[Transition]) -> set[tuple[str, Look]]:
-    """Pairs of a mover and a thing of which it was never seen whether one stops the other.
+class Passages:
+    """What stopped what in the steps that were read so far."""
 
-    Not passable as far as is known, since they were never in one place; but no step shows that one was
-    stopped by the other and nothing else.
-    """
-    stopped: set[tuple[str, Look]] = set()
-    looks: dict[Look, None] = {}
-    movers: dict[str, None] = {k: None for k, a in vocabulary.changing if a == PLACE}
-    for transition in transitions:
+    def __init__(self) -> None:
+        self._read_with: object = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._read = 0
+        self._stopped: set[tuple[str, Look]] = set()
+        self._looks: dict[Look, None] = {}
+
+    def untested(self, vocabulary: Vocabulary, transitions: Sequence[Transition]) -> set[tuple[str, Look]]:
+        """Pairs of a mover and a thing of which it was never seen whether one stops the other.
+
+        Not passable as far as is known, since they were never in one place; but no step shows that one was
+        stopped by the other and nothing else. transitions: all there are; those read before are not read again while
+        the vocabulary means the same.
+        """
+        read_with = vocabulary.structure(), tuple(vocabulary.movers)
+        if read_with != self._read_with:
+            self._read_with = read_with
+            self._forget()
+        movers: dict[str, None] = {k: None for k, a in vocabulary.changing if a == PLACE}
+        for transition in transitions[self._read :]:
+            self._look_at(vocabulary, transition, movers)
+        self._read = len(transitions)
+        return {
+            (mover, look)
+            for mover in movers
+            for look in self._looks
+            if (mover, look) not in vocabulary.together
+            and (mover, look) not in self._stopped
+            and look[0] != mover
+        }
+
+    def _look_at(self, vocabulary: Vocabulary, transition: Transition, movers: dict[str, None]) -> None:
         scene = scene_of(transition.state)
-        looks.update(dict.fromkeys(vocabulary.look(t) for t in scene.things))
+        self._looks.update(dict.fromkeys(vocabulary.look(t) for t in scene.things))
         avatar = scene.single(vocabulary.avatar) if vocabulary.avatar else None
         direction = vocabulary.direction(avatar, transition.action)
         if (
@@ -29,7 +56,7 @@ def untested_passages(vocabulary: Vocabulary, transitions: Sequence[Transition])
             or direction is None
             or not _moves(vocabulary, transition.action)
         ):
-            continue
+            return
         became = becomes(transition.state, transition.next_state)
         chain, place = [avatar], avatar.place
         while chain:
@@ -40,16 +67,10 @@ def untested_passages(vocabulary: Vocabulary, transitions: Sequence[Transition])
                 new = became[mover.index]
                 stops = [t for t in there if not vocabulary.passable(mover.kind, t)]
                 if new is not None and new.place == mover.place and len(stops) == 1:
-                    stopped.add((mover.kind, vocabulary.look(stops[0])))
+                    self._stopped.add((mover.kind, vocabulary.look(stops[0])))
                     if stops[0].kind in movers:
                         following.append(stops[0])
             chain = following
-    return {
-        (mover, look)
-        for mover in movers
-        for look in looks
-        if (mover, look) not in vocabulary.together and (mover, look) not in stopped and look[0] != mover
-    }
 
 
 def _moves(vocabulary: Vocabulary, action: Action) -> bool:
