@@ -76,6 +76,20 @@ def test_all_that_a_goal_names_counts_where_no_data_tell() -> None:
     assert pays(best.program, "ring", PLACES["Cup"], OTHER_TINTS) == (0.0, False)
 
 
+def test_what_came_by_chance_is_not_what_a_goal_names() -> None:
+    """Once a step was rewarded that had nothing to do with the goal's words."""
+    chance = [Transition(room(MIDDLE), "ring for the sand pot", WEST, room((1, 2)), 1.0, True)]
+    failed = [Transition(room(MIDDLE), "ring for the sand pot", Action("ring"), room(MIDDLE), 0.0, True)]
+    known = learn(RINGS[0], RINGS[1], failed, chance, lucky_ring("Jar", "sand", OTHER_TINTS))
+    first, *others = proposals(known, "ring for the cup")
+    assert pays(first.program, "ring", PLACES["Cup"]) == (1.0, True)
+    assert pays(first.program, "west", MIDDLE) == (0.0, False)
+    assert "as with" in others[0].meaning
+    tinted = proposals(known, "ring for the teal cup")
+    assert pays(tinted[0].program, "west", MIDDLE) == (0.0, False)
+    assert any(pays(p.program, "west", MIDDLE) == (1.0, True) for p in tinted[1:])
+
+
 def test_like_words_can_mean_other_rewards() -> None:
     known = learn(*VISITS, *RINGS)
     ring, visit = (proposals(known, goal)[0].program for goal in ("ring for the cup", "visit the cup"))

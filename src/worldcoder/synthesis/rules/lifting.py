@@ -36,6 +36,9 @@ _EXCEPTION = 1.5
 """How much more than its parts the whole may cost where a goal refines what others teach: less than another rule."""
 _UNUSED = 4.0
 """What a reading costs in nats that makes nothing of something that the goal names."""
+_MAIN = 1.0
+"""By how many nats the reward that goes with most of what a goal names is likelier alone than with others."""
+_NOT_REACHED = ("reward", 0.0, False)
 _MOST_GOALS = 24
 """Of how many goals the data are looked at, the likest."""
 _LIKE = 0.4
@@ -152,7 +155,9 @@ class _Together:
 
     def readings(self, sentence: Sentence, own: Literals) -> Iterator[DecisionList]:
         """The lists with what a sentence names in their slots."""
-        for decisions in [one for known in self.lists for one in self._narrowed(known, len(sentence.names))]:
+        places = len(sentence.names)
+        variants = (one for known in self.lists for one in (*self._main(known), known))
+        for decisions in [one for variant in variants for one in self._narrowed(variant, places)]:
             rules, cost = [], decisions.cost
             for rule in decisions.rules:
                 said = self.literals.of(rule.condition)
@@ -166,19 +171,29 @@ class _Together:
                 if any(map(_is_reached, rules)):
                     yield DecisionList(tuple(rules), cost)
 
+    def _places(self, rule: Rule) -> set[int]:
+        """Which of the things that a goal names a rule speaks of."""
+        literals = self.literals.of(rule.condition)
+        return {part.place for one in literals for part in one if isinstance(part, Slot)}
+
+    def _main(self, decisions: DecisionList) -> Iterator[DecisionList]:
+        """A list without the rewards that go less with what a goal names, where others go with more of it.
+
+        Such a reward may have come by chance, or by what no state shows.
+        """
+        told = {rule: len(self._places(rule)) for rule in decisions.rules if _is_reached(rule)}
+        weak = {rule for rule, places in told.items() if places < max(told.values())}
+        if weak:
+            kept = (Rule(r.condition, _NOT_REACHED) if r in weak else r for r in decisions.rules)
+            yield DecisionList(tuple(kept), decisions.cost - _MAIN)
+
     def _narrowed(self, decisions: DecisionList, places: int) -> list[DecisionList]:
         """A list, and the same with all that a goal names in it.
 
         What is named is named for a reason. Where nothing else was ever done, the data do not tell which.
         """
         reached = [rule for rule in decisions.rules if _is_reached(rule)]
-        used = {
-            part.place
-            for rule in reached
-            for one in self.literals.of(rule.condition)
-            for part in one
-            if isinstance(part, Slot)
-        }
+        used = {place for rule in reached for place in self._places(rule)}
         unused = [place for place in range(places) if place not in used]
         found = [DecisionList(decisions.rules, decisions.cost + _UNUSED * len(unused))]
         if not unused or len(reached) != 1:
