@@ -78,9 +78,9 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--new", type=int, default=20)
-    parser.add_argument("--streak", type=int, default=5)
+    parser.add_argument("--streak", type=int, default=4)
     parser.add_argument(
-        "--patience", type=int, default=500, help="actions in a family, after which it is left"
+        "--patience", type=int, default=300, help="actions in a family, after which it is left"
     )
     parser.add_argument("--tell", action="store_true", help="every new mission that was not solved at once")
     given = parser.parse_args()

@@ -90,6 +90,23 @@ def test_what_came_by_chance_is_not_what_a_goal_names() -> None:
     assert any(pays(p.program, "west", MIDDLE) == (1.0, True) for p in tinted[1:])
 
 
+def test_what_is_rewarded_when_the_thing_is_gone_teaches_nothing_of_other_goals() -> None:
+    """Only what no state shows can have told that it was right."""
+
+    def without(state: State) -> State:
+        return State([o for o in state.objects if o.kind != "Pot"])
+
+    gone, here = without(room(MIDDLE)), without(room((1, 2)))
+    hidden = [
+        Transition(room(MIDDLE), "visit the pot", Action("ring"), gone, 0.0, False),
+        Transition(gone, "visit the pot", WEST, here, 1.0, True),
+    ]
+    plain, odd = (proposals(learn(*known), "visit the cup")[0] for known in (VISITS, (*VISITS, hidden)))
+    for place, action in ((MIDDLE, "west"), ((2, 1), "west"), ((1, 2), "north")):
+        assert pays(odd.program, action, place) == pays(plain.program, action, place)
+    assert len(odd.program.source) == len(plain.program.source)
+
+
 def test_like_words_can_mean_other_rewards() -> None:
     known = learn(*VISITS, *RINGS)
     ring, visit = (proposals(known, goal)[0].program for goal in ("ring for the cup", "visit the cup"))

@@ -17,13 +17,15 @@ from itertools import product
 from math import log
 
 from worldcoder.synthesis.rules.clauses import Compound, take_apart
+from worldcoder.synthesis.rules.effects import Effect
 from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.lists import UNFINISHED_COST, DecisionList, Literals, Rule, search
 from worldcoder.synthesis.rules.rewards import Rewards, reward_literal_cost
 from worldcoder.synthesis.rules.rows import Rows
+from worldcoder.synthesis.rules.scene import KIND
 from worldcoder.synthesis.rules.sentences import Names, Sentence, lexicon_of, read
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
-from worldcoder.world.values import Goal
+from worldcoder.world.values import Goal, State, Transition
 
 _MOST_READINGS = 5
 _SLOT_GAIN = 0.9
@@ -128,6 +130,8 @@ class _Together:
         for rewards, sentence in goals:
             begun = self._read.get(rewards.goal, 0)
             for i, (mask, label) in enumerate(rewards.steps[begun:], begun):
+                if _is_success(label) and _is_lost(rewards.transitions, i, sentence.names):
+                    continue
                 row = self._row(rewards, sentence, mask)
                 self.rows.add(row, {label: rewards.price(label)}, i)
                 self.lists = [one for one in self.lists if one.effect(row) == label]
@@ -334,8 +338,37 @@ class Lifting:
 
 
 def _is_reached(rule: Rule) -> bool:
-    _, reward, done = rule.effect
-    return bool(rule.condition and done and reward > 0)
+    return bool(rule.condition) and _is_success(rule.effect)
+
+
+def _is_success(label: Effect) -> bool:
+    _, reward, done = label
+    return bool(done and reward > 0)
+
+
+def _is_lost(transitions: Sequence[Transition], last: int, names: Sequence[Names]) -> bool:
+    """Whether something that a goal names was there when an episode began, and is gone before this step of it.
+
+    What is rewarded then rests on what no state shows, and teaches nothing of other goals.
+    """
+    first = last
+    while (
+        first
+        and not transitions[first - 1].done
+        and transitions[first - 1].next_state == transitions[first].state
+    ):
+        first -= 1
+    begun, now = transitions[first].state, transitions[last].state
+    return any(_is_there(begun, named) and not _is_there(now, named) for named in names)
+
+
+def _is_there(state: State, named: Names) -> bool:
+    """Whether there is something of a kind, or with a value, that is called so."""
+    return any(
+        o.kind == name if role == KIND else o.attributes.get(role) == name
+        for role, name in named.items()
+        for o in state.objects
+    )
 
 
 def _explains(decisions: DecisionList, rewards: Rewards) -> bool:
