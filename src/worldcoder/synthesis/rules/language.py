@@ -39,7 +39,7 @@ COSTS: Mapping[str, float] = {
     "row free": 2.6, "row blocked": 2.8, "in row": 2.0, "referred": 2.4, "unreferred": 2.4,
     "any like": 3.4, "none like": 3.4, "every": 3.2, "not every": 3.4, "some": 2.8, "no": 2.6,
     "some on": 2.8, "none on": 2.8, "all on": 3.2,
-    "neighbour": 2.4, "no neighbour": 2.6, "neighbour.": 3.2, "next": 2.9, "sees": 2.2, "not sees": 2.4,
+    "neighbour": 2.4, "no neighbour": 2.6, "neighbour.": 3.2, "next": 3.8, "sees": 2.2, "not sees": 2.4,
     "joined": 2.4, "not joined": 2.6, "before all": 2.6, "not before all": 2.8, "after all": 2.6, "not after all": 2.8,
     "more": 3.0, "at most": 3.0, "count least": 3.0, "count below": 3.0,
 }  # fmt: skip
