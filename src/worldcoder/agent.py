@@ -19,7 +19,7 @@ from worldcoder.agent_values import Counts as Counts
 from worldcoder.agent_values import Decision as Decision
 from worldcoder.agent_values import Timer as Timer
 from worldcoder.agent_values import Why as Why
-from worldcoder.exploration import Explorer, KnownSteps
+from worldcoder.exploration import NEWS, Explorer, KnownSteps, Lesson, worth
 from worldcoder.planning import Plan, Status
 from worldcoder.programs import Actions, Knowledge, Program, Runner, Simulation, WorldModel, default_runner
 from worldcoder.searching import EpisodeSoFar, Searches
@@ -367,27 +367,31 @@ class Agent:
                 known=self._known_steps.of(self._searches.program, reward),
             )
             found = explorer.most_interesting()
-            news = found is None and self._seek_news(state)
+            news = (found is None or reward is not None) and self._seek_news(state, found)
             if found is None and not (not untried or news or self.settled or self._promises_goal()):
                 found = explorer.untried()  # all agree, and yet no goal is in sight: all may be wrong
             for fault in explorer.faults(self.goal):
                 self.learner.fault(fault, self._searches.program, reward)
-            if found is not None:
+            if found is not None and not news:
                 self._queue.extend((*step, "explore", found.why) for step in found.way)
             elif not news and untried:
                 self._quiet.add(state)
             return found is not None or news
 
-    def _seek_news(self, state: State) -> bool:
-        """Queue a way to a step of whose reward nothing seen so far tells."""
+    def _seek_news(self, state: State, other: Lesson | None) -> bool:
+        """Queue a way to a step of whose reward nothing seen so far tells, unless another lesson is worth more."""
         assert self._start is not None
         program = self.proposer.news_program(self.goal, self._start)
-        if program is None or program.id in self._without_plan:
+        nodes = self.config.guess_nodes if other is None else self.config.guess_nodes // 10
+        status, tried = self._without_plan.get("" if program is None else program.id, _UNKNOWN)
+        if program is None or status is _NEVER or tried >= nodes:
             return False
-        simulation, found = self._searches.search("news", state, program, self.config.guess_nodes)
+        simulation, found = self._searches.search("news", state, program, nodes)
+        if found.found and other is not None and worth(NEWS, len(found.actions)) <= other.worth:
+            return False
         if found.found and self._enqueue(simulation, found.actions, "explore", "news of the reward"):
             return True
-        self._without_plan[program.id] = found.status, self.config.guess_nodes
+        self._without_plan[program.id] = found.status, nodes
         return False
 
     def _promises_goal(self) -> bool:

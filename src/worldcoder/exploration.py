@@ -14,6 +14,9 @@ from worldcoder.world.values import Action, Goal, State
 Step = tuple[State, Action]
 Way = tuple[Step, ...]
 
+NEWS = 3.0
+"""The interest of a reward of which nothing is known."""
+
 REMEMBERED = 20_000
 """Predicted steps that are kept."""
 
@@ -23,10 +26,19 @@ AHEAD = 64
 
 @dataclass(frozen=True)
 class Lesson:
-    """A way to something to learn, as predicted; its last step is what is to be tried."""
+    """A way to something to learn, as predicted; its last step is what is to be tried.
+
+    worth: what it teaches for its distance, see `worth`.
+    """
 
     way: Way
     why: str
+    worth: float
+
+
+def worth(interest: float, actions: int) -> float:
+    """What it is worth to try something with the last of so many actions."""
+    return interest / (actions + 1)
 
 
 class KnownSteps:
@@ -76,13 +88,13 @@ class Explorer:
         """The action that would teach most for its distance: interest / (distance + 2)."""
         best, found = 0.0, None
         for state, way in self._states():
-            if self._proposer.top_interest / (len(way) + 2) <= best:
+            if worth(self._proposer.top_interest, len(way) + 1) <= best:
                 break  # nothing farther away can be worth more
             for action in self._new_actions(state):
                 interest = self._proposer.interest(state, action, best * (len(way) + 2))
-                if interest / (len(way) + 2) > best:
-                    best = interest / (len(way) + 2)
-                    found = Lesson((*way, (state, action)), f"interest {interest:g}")
+                if worth(interest, len(way) + 1) > best:
+                    best = worth(interest, len(way) + 1)
+                    found = Lesson((*way, (state, action)), f"interest {interest:.2g}", best)
             self._expand(state, way)
         return found
 
@@ -90,7 +102,7 @@ class Explorer:
         """The nearest action that was never chosen in its state."""
         for state, way in self._states():
             for action in self._new_actions(state):
-                return Lesson((*way, (state, action)), "not tried yet")
+                return Lesson((*way, (state, action)), "not tried yet", 0.0)
             self._expand(state, way)
         return None
 

@@ -80,8 +80,8 @@ class Dynamics:
 
     # ── learning ─────────────────────────────────────────────────────────────────────────────────────────
 
-    def observe(self, transition: Transition) -> None:
-        """Add one transition."""
+    def observe(self, transition: Transition) -> bool:
+        """Add one transition; returns whether the best rules say what it led to."""
         self.vocabulary.observe(transition)
         self._common = None, 0
         self.transitions.append(transition)
@@ -93,8 +93,7 @@ class Dynamics:
         if structure != self._structure:
             self._structure = structure
             self._outdated = True
-        elif not self._outdated:
-            self._add_rows(len(self.transitions) - 1)
+        return not self._outdated and self._add_rows(len(self.transitions) - 1)
 
     def fit(self) -> bool:
         """Bring all lists up to the data; returns whether anything may have changed."""
@@ -171,8 +170,9 @@ class Dynamics:
         for target in self.targets.values():
             target.recheck()
 
-    def _add_rows(self, index: int, *, tell: bool = True) -> None:
-        observed = self.observed[index]
+    def _add_rows(self, index: int, *, tell: bool = True) -> bool:
+        """Read one transition; returns whether the best rules explain all that is new in it."""
+        observed, explained_all = self.observed[index], True
         for phase in self.phases:
             for context, mask, targets in self.stages.contexts(observed, phase):
                 self._note(context, mask)
@@ -182,9 +182,11 @@ class Dynamics:
                         continue
                     row = target.rows.add(mask, explained, index)
                     if row is not None and tell:
-                        held = len(target.lists)
+                        held, best = len(target.lists), target.lists[0]
+                        explained_all &= best.effect(row.mask) in row.effects
                         target.tell(row)
                         self.version += len(target.lists) != held
+        return explained_all
 
     def _read_again(self) -> bool:
         """Rows that were read with rules that are no longer the best are read anew; whether there were any.

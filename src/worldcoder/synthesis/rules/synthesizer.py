@@ -19,6 +19,7 @@ from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.emit_reward import emit_reward, worthless
 from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, kinds_needed, words
 from worldcoder.synthesis.rules.habits import Habits
+from worldcoder.synthesis.rules.interest import NAMED, USUAL, Interest, Sort, sort_of
 from worldcoder.synthesis.rules.lifting import Lifting, Reading
 from worldcoder.synthesis.rules.lists import DecisionList
 from worldcoder.synthesis.rules.rewards import Rewards
@@ -31,12 +32,8 @@ _READ = 100.0
 _UNFOUNDED = 10.0
 """and by how much it costs more than it would, where nothing in the words says that it is meant."""
 
-_DISPUTED = 2.0
-"""How interesting it is what the hypotheses disagree on. Only what was never met is more so."""
 _LAST = 0.1
 """How much of its interest is left to what is known to end the episode in vain."""
-_USUAL = 0.1
-"""How much of its interest is left to what is new around an action that always did the same, whatever was around."""
 _OWN = 3
 """Of what was seen of a clause as a goal of its own, how many hypotheses are looked at."""
 _ALTERNATIVES = 50
@@ -69,7 +66,9 @@ class RulesSynthesizer:
         self._composing = Composing(self._clause)
         self._ending: set[str] = set()  # actions that end an episode in vain, by what other goals teach
         self._reading_of: dict[Program, Reading] = {}
-        self._interest: dict[tuple[State, Action], float] = {}
+        self._interest = Interest()
+        self._doubts: dict[tuple[State, Action], tuple[Sort | None, float]] = {}  # and how much of it counts
+        self._sorts: dict[tuple[State, Action], Sort] = {}  # of what was looked at in this episode
         self._version = -1
         self._guesses: dict[Goal, tuple[object, list[Guess]]] = {}
 
@@ -80,11 +79,15 @@ class RulesSynthesizer:
         self._composing.begin(goal)
         names = [*self.dynamics.vocabulary.kinds, *self.dynamics.vocabulary.actions]
         self._ending = set()
-        self._interest.clear()
+        self._doubts.clear()
+        self._sorts.clear()
         self._words = words(goal) & set().union(*map(words, names))
 
     def observe(self, transition: Transition) -> None:
-        self.dynamics.observe(transition)
+        foreseen = self.dynamics.observe(transition)
+        sort = self._sorts.pop((transition.state, transition.action), None)
+        if sort is not None:
+            self._interest.note(sort, surprised=not foreseen)
         self._composing.observe(transition)
         self.rewards.setdefault(transition.goal, Rewards(transition.goal)).observe(transition)
 
@@ -280,7 +283,7 @@ class RulesSynthesizer:
                 ending.add(name)
         if ending != self._ending:
             self._ending = ending
-            self._interest.clear()
+            self._doubts.clear()
 
     def _best_reward(self, rewards: Rewards) -> Program:
         """What the cheapest list says, of those whose programs can be run; where none can, the cheapest.
@@ -305,23 +308,27 @@ class RulesSynthesizer:
 
     @property
     def top_interest(self) -> float:
-        return 6.0 if self._words else 3.0
+        named = NAMED if self._words else 1.0
+        return max(
+            named * self._interest.of("unseen"), self._interest.of("disputed"), self._interest.of("unpaired")
+        )
 
     def interest(self, state: State, action: Action, above: float = 0.0) -> float:
         if self._version != self.dynamics.version:
             self._version = self.dynamics.version
-            self._interest.clear()
+            self._doubts.clear()
             self._habits.read(self.dynamics.vocabulary, self.dynamics.transitions)
-        known = self._interest.get((state, action))
-        if known is None and above >= _DISPUTED:
-            unseen = self.dynamics.unseen(state, action)
-            if not unseen:
-                return _DISPUTED * (_LAST if action.name in self._ending else 1.0)
-        if known is None:
-            known = self._weigh(self.dynamics.doubt(state, action), action)
-            known *= _LAST if action.name in self._ending else 1.0
-            self._interest[state, action] = known
-        return known
+        step = state, action
+        if step not in self._doubts:
+            met = max(self._interest.of("disputed"), self._interest.of("unpaired"))
+            if above >= met and not self.dynamics.unseen(state, action):
+                return 0.0
+            self._doubts[step] = self._weigh(self.dynamics.doubt(state, action), action)
+        sort, share = self._doubts[step]
+        if sort is None:
+            return 0.0
+        self._sorts[step] = sort
+        return share * self._interest.of(sort)
 
     def news_program(self, goal: Goal, start: State) -> Program | None:
         rewards, vocabulary = self.rewards.setdefault(goal, Rewards(goal)), self.dynamics.vocabulary
@@ -333,14 +340,15 @@ class RulesSynthesizer:
             return None
         return self._unless_refuted(self._reward(rewards, worthless(rewards.lists[0]), *news))
 
-    def _weigh(self, doubt: Doubt, action: Action) -> float:
-        usual = _USUAL if self._habits.has(self.dynamics.vocabulary.verb(action)) else 1.0
-        disputed = _DISPUTED if doubt.disputed else 0.0
-        if doubt.unseen:
-            # what the goal speaks of is looked at first
-            named = any(self._words & words(str(part)) for lit in doubt.unseen for part in lit[1:])
-            return max(disputed, usual * (6.0 if named else 3.0))
-        return max(disputed, usual if doubt.pairs or doubt.lost else 0.0)
+    def _weigh(self, doubt: Doubt, action: Action) -> tuple[Sort | None, float]:
+        """What is not known of a step, and how much of its interest counts."""
+        sort, share = sort_of(doubt), 1.0
+        if sort != "disputed" and self._habits.has(self.dynamics.vocabulary.verb(action)):
+            sort, share = ("disputed", 1.0) if doubt.disputed else (sort, USUAL)
+        # what the goal speaks of is looked at first
+        if sort == "unseen" and any(self._words & words(str(p)) for lit in doubt.unseen for p in lit[1:]):
+            share *= NAMED
+        return sort, share * (_LAST if action.name in self._ending else 1.0)
 
     def evidence(self, program: Program) -> Program:
         """The same code, with its evidence counted anew."""

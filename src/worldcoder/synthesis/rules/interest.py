@@ -1,0 +1,51 @@
+"""How much a step would teach: what is not known of it, and how often steps of that sort taught something so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Literal
+
+from worldcoder.synthesis.rules.dynamics import Doubt
+
+Sort = Literal["unseen", "disputed", "unpaired"]
+"""Something was never met; hypotheses disagree; things were never met together, or it is not known where it leads."""
+
+BEFORE: Mapping[Sort, float] = {"unseen": 3.0, "disputed": 2.0, "unpaired": 1.0}
+"""What a step of each sort is worth before any was tried."""
+NAMED = 2.0
+"""How many times as much what the goal speaks of is worth, where it was never met."""
+USUAL = 0.1
+"""How much is left around an action that always did the same, whatever was around."""
+_TRUST = 3.0
+"""Surprising steps of each sort that are supposed to have been tried already."""
+
+
+class Interest:
+    """Says what steps are worth. A sort of steps that surprised seldom so far is worth less."""
+
+    def __init__(self) -> None:
+        self._tried: Counter[Sort] = Counter()
+        self._surprised: Counter[Sort] = Counter()
+
+    def note(self, sort: Sort, *, surprised: bool) -> None:
+        """One step of a sort was tried."""
+        self._tried[sort] += 1
+        self._surprised[sort] += surprised
+
+    def rate(self, sort: Sort) -> float:
+        """How often steps of a sort surprise: 1 before any was tried."""
+        return (_TRUST + self._surprised[sort]) / (_TRUST + self._tried[sort])
+
+    def of(self, sort: Sort) -> float:
+        """What a step of a sort is worth now."""
+        return BEFORE[sort] * self.rate(sort)
+
+
+def sort_of(doubt: Doubt) -> Sort | None:
+    """What is not known of a step; None: nothing."""
+    if doubt.unseen:
+        return "unseen"
+    if doubt.disputed:
+        return "disputed"
+    return "unpaired" if doubt.pairs or doubt.lost else None
