@@ -7,9 +7,10 @@ from dataclasses import replace
 from worldcoder.planning.bfs import breadth_first
 from worldcoder.planning.guided import guided_search
 from worldcoder.planning.model import DEFAULT_BUDGET, Budget, IsGoal, Model, Plan, Status, rewarding
+from worldcoder.planning.shorten import shorten
 
 SMALL = 25_000
-"""Nodes that breadth-first search gets at most before guided search takes over."""
+"""Nodes that breadth-first search gets at most before guided search takes over, and again to shorten its plan."""
 
 
 def plan(model: Model, *, budget: Budget = DEFAULT_BUDGET, is_goal: IsGoal = rewarding) -> Plan:
@@ -17,7 +18,7 @@ def plan(model: Model, *, budget: Budget = DEFAULT_BUDGET, is_goal: IsGoal = rew
 
     Breadth-first search on a quarter of the budget (`SMALL` nodes at most): where the space is small, that
     gives a shortest plan or the proof. Guided search on the rest: it goes much deeper, and as it drops
-    nothing, it proves unreachability as well.
+    nothing, it proves unreachability as well. Its plan is shortened as far as `SMALL` more nodes of the budget allow.
 
     A plan that was found is replayed step by step with nothing remembered. If the replay ends elsewhere, the
     model is told to remember nothing, and the search runs again on what is left of the budget; a plan that
@@ -40,6 +41,9 @@ def _search(model: Model, budget: Budget, is_goal: IsGoal) -> Plan:
     if small.status is not Status.BUDGET:
         return small
     deep = guided_search(model, budget=_left(budget, small), is_goal=is_goal)
+    if deep.found:
+        left = _left(_left(budget, small), deep)
+        deep = shorten(model, deep, budget=Budget(min(left.nodes, SMALL), left.seconds), is_goal=is_goal)
     return replace(deep, nodes=small.nodes + deep.nodes, seconds=small.seconds + deep.seconds)
 
 
