@@ -35,7 +35,7 @@ def test_every_list_explains_every_row(
     by_literal = dict(columns)
     cost = [1.0 + 0.1 * n for n in range(20)]
     effect_cost = dict.fromkeys(explained, 1.0)
-    covering = Covering(columns, cost, explained, effect_cost, (1 << rows) - 1, 1.0)
+    covering = Covering(columns, cost, explained, effect_cost, (1 << rows) - 1, lambda *rule: 1.0)
     for rules, total in covering.lists():
         assert rules[-1][0] == 0
         price = 0.0
@@ -56,7 +56,9 @@ def test_a_conjunction_of_four_is_found() -> None:
     rows = range(16)
     columns = [(n, sum(1 << i for i in rows if i >> n & 1)) for n in range(4)]
     explained = {("keep",): (1 << 16) - 1 - (1 << 15), ("go",): 1 << 15}
-    covering = Covering(columns, [1.0] * 4, explained, {("keep",): 0.4, ("go",): 1.0}, (1 << 16) - 1, 1.0)
+    covering = Covering(
+        columns, [1.0] * 4, explained, {("keep",): 0.4, ("go",): 1.0}, (1 << 16) - 1, lambda *rule: 1.0
+    )
     assert (((0b1111, ("go",)), (0, ("keep",))), 0.4 + 1.0 + 1.0 + 4.0) in list(covering.lists())
 
 
@@ -70,7 +72,7 @@ def planted(seed: int, rules: list[tuple[int, tuple[str]]], literals: int = 9, r
         explained[effect] |= 1 << i
     columns = [(n, sum(1 << i for i, mask in enumerate(masks) if mask >> n & 1)) for n in range(literals)]
     price = dict.fromkeys(EFFECTS, 1.0)
-    return Covering(columns, [1.0] * literals, explained, price, (1 << len(masks)) - 1, 1.0)
+    return Covering(columns, [1.0] * literals, explained, price, (1 << len(masks)) - 1, lambda *rule: 1.0)
 
 
 def test_what_has_one_effect_is_said_anew_when_all_else_is() -> None:
@@ -89,6 +91,8 @@ def test_a_condition_of_many_parts_is_found_though_two_shorter_ones_say_as_much(
     columns = [(n, sum(1 << i for i, row in enumerate(rows) if n in row)) for n in range(6)]
     everything, go = (1 << len(rows)) - 1, (1 << 11) - 1
     explained, cost = {EFFECTS[0]: everything & ~go, EFFECTS[1]: go}, {EFFECTS[0]: 0.4, EFFECTS[1]: 1.2}
-    covering = Covering(columns, [1.0, 2.3, 2.3, 2.2, 2.8, 2.8], explained, cost, everything, 1.0)
+    covering = Covering(
+        columns, [1.0, 2.3, 2.3, 2.2, 2.8, 2.8], explained, cost, everything, lambda *rule: 1.0
+    )
     shortest = min(covering.lists(), key=lambda found: found[1])
     assert shortest[0] == ((0b1111, EFFECTS[1]), (0, EFFECTS[0]))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from worldcoder.synthesis.rules.effects import Effect
 
@@ -29,7 +29,7 @@ class Covering:
     """The rows as columns.
 
     columns: literals with the rows they hold in. cost: of each literal. explained: the rows that an effect explains;
-    of effects that explain the same rows one is enough. effect_cost: of each effect. rule_cost: of each rule.
+    of effects that explain the same rows one is enough. effect_cost: of each effect. rule_cost: of a rule besides both.
     most_rules: longer lists are not looked for.
     """
 
@@ -40,7 +40,7 @@ class Covering:
         explained: Mapping[Effect, int],
         effect_cost: Mapping[Effect, float],
         everything: int,
-        rule_cost: float,
+        rule_cost: Callable[[int, Effect], float],
         most_rules: int = _MOST_RULES,
     ) -> None:
         self._columns = columns
@@ -80,7 +80,7 @@ class Covering:
         fine = self._explained[default]
         for condition, effect in begun:
             rules.append((condition, effect))
-            total += self._price(condition) + self._rule_cost + self._effect_cost[effect]
+            total += self._whole_price(condition, effect)
             remaining &= ~self._holds(condition)
         while remaining & ~fine:
             if len(rules) >= self._most_rules:
@@ -106,7 +106,7 @@ class Covering:
             if self._explains([*rules[:i], *rules[i + 1 :]], [*covers[:i], *covers[i + 1 :]]):
                 condition, effect = rules.pop(i)
                 del covers[i]
-                total -= self._rule_cost + self._effect_cost[effect] + self._price(condition)
+                total -= self._whole_price(condition, effect)
             else:
                 i += 1
         return tuple(rules), total
@@ -127,8 +127,9 @@ class Covering:
                 cover &= column
         return cover
 
-    def _price(self, condition: int) -> float:
-        return sum(self._cost[literal] for literal, _ in self._columns if condition >> literal & 1)
+    def _whole_price(self, condition: int, effect: Effect) -> float:
+        price = sum(self._cost[literal] for literal, _ in self._columns if condition >> literal & 1)
+        return price + self._rule_cost(condition, effect) + self._effect_cost[effect]
 
     def _best(self, remaining: int, fine: int, widest: bool) -> list[tuple[float, int, Effect, int, float]]:
         """The rules that cost least for what they cover: ratio, condition, effect, cover, price."""
@@ -155,7 +156,7 @@ class Covering:
         for effect, wanted in self._wanted(remaining & ~fine):
             wrong = remaining & ~self._explained[effect]
             for condition, cover, price in self._grow(columns, remaining, wanted, wrong):
-                total = price + self._rule_cost + self._effect_cost[effect]
+                total = price + self._rule_cost(condition, effect) + self._effect_cost[effect]
                 ratio = total / (cover & wanted).bit_count()
                 found.append((ratio, condition, effect, cover, total))
         return found

@@ -153,6 +153,8 @@ class Dynamics:
         self._outdated = False
         old = self.targets
         self.targets = {}
+        others = (kind for kind in self.vocabulary.kinds if kind != self.vocabulary.avatar)
+        self.literals.others = self.literals.mask(("kind", "self", kind) for kind in others)
         self.novelty.forget()
         self._foreseen.clear()
         self._watched.clear()

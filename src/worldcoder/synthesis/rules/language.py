@@ -218,6 +218,23 @@ def _object_terms(context: Context) -> list[str]:
     return [*roots, *dict.fromkeys(terms)]
 
 
+_OWN = 0.5
+"""By how much it is cheaper to speak of the object's own values."""
+_OF_ITSELF = frozenset({
+    "here", "near", "in row", "becomes", "next", "neighbour", "no neighbour", "neighbour.", "sees", "not sees",
+    "any like", "none like", "before all", "not before all", "after all", "not after all",
+})  # fmt: skip
+
+
+def speaks_of_itself(literal: Literal) -> bool:
+    """Whether a literal says something of the very object that a rule is about."""
+    if literal[0] in _OF_ITSELF:
+        return True
+    parts = [*literal[1:], *(inner for part in literal[1:] if isinstance(part, tuple) for inner in part)]
+    names = (part for part in parts if isinstance(part, str))
+    return any(name in ("self", "own", "off", "toward") or name.startswith("self.") for name in names)
+
+
 def literal_cost(literal: Literal) -> float:
     """The description length of a literal."""
     form = literal[0].removesuffix(" not")
@@ -233,8 +250,10 @@ def literal_cost(literal: Literal) -> float:
             if anchor == "origin"
             else 0.35 * abs(k - 1) + (0.2 if anchor == "self" else 0.0)
         )
-    elif form not in ("action", "kind") and len(literal) > 1 and isinstance(literal[1], str):
+    elif form != "action" and len(literal) > 1 and isinstance(literal[1], str):
         cost += 0.5 * literal[1].count(".") + (0.6 if literal[1].startswith("the:") else 0.0)
+        if form in ("value", "not value") and literal[1] == "self":
+            cost -= _OWN
     return cost
 
 

@@ -17,7 +17,7 @@ from itertools import islice
 
 from worldcoder.synthesis.rules.covering import Covering
 from worldcoder.synthesis.rules.effects import KEEP, Effect
-from worldcoder.synthesis.rules.language import Literal, literal_cost
+from worldcoder.synthesis.rules.language import Literal, literal_cost, speaks_of_itself
 from worldcoder.synthesis.rules.rows import Row, Rows
 
 RULE_COST = 1.0
@@ -30,19 +30,28 @@ WITHIN = 9.0
 """Lists this many nats above the best are kept: about one in 8,000 of its weight."""
 
 
+DISTANT = 1.0
+"""What it costs that a rule changes an object of which it says nothing."""
+
+
 def last_cost(effect: Effect) -> float:
     """What it costs that an effect is what happens if no rule applies: mostly nothing happens, or comes, or goes."""
     return 0.0 if effect == KEEP else 4.0 if effect[0] in ("create", "delete") else 1.0
 
 
 class Literals:
-    """Gives each literal a bit, in the order in which they are met."""
+    """Gives each literal a bit, in the order in which they are met.
+
+    own: those that speak of the very object that a rule is about. others: those that are true of objects other than
+    the avatar.
+    """
 
     def __init__(self, price: Callable[[Literal], float] = literal_cost) -> None:
         self._price = price
         self.bit: dict[Literal, int] = {}
         self.all: list[Literal] = []
         self.cost: list[float] = []
+        self.own = self.others = 0
 
     def mask(self, literals: Iterable[Literal]) -> int:
         """The set of literals as bits of an int."""
@@ -53,6 +62,7 @@ class Literals:
                 bit = self.bit[literal] = len(self.all)
                 self.all.append(literal)
                 self.cost.append(self._price(literal))
+                self.own |= speaks_of_itself(literal) << bit
             mask |= 1 << bit
         return mask
 
@@ -166,6 +176,7 @@ class _Problem:
         self.columns: dict[int, int] = {}
         self.explained: dict[Effect, int] = {}
         self.effect_cost: dict[Effect, float] = {}
+        self._own = literals.own if any(row.mask & literals.others for row in rows) else ~0
         for i, row in enumerate(rows):
             for literal in bits(row.mask):
                 self.columns[literal] = self.columns.get(literal, 0) | 1 << i
@@ -195,6 +206,13 @@ class _Problem:
                 cheapest[column] = literal
         return [(literal, column) for literal, column in columns if cheapest[column] == literal]
 
+    def rule_cost(self, condition: int, effect: Effect) -> float:
+        """What a rule costs besides its literals and its effect."""
+        return RULE_COST if condition & self._own or effect == KEEP else RULE_COST + DISTANT
+
+    def _base(self, condition: int, effect: Effect) -> float:
+        return self.rule_cost(condition, effect) if condition else last_cost(effect)
+
     def exceptions(self, most_rules: int, tried: int | None = None) -> dict[tuple[Rule, ...], float]:
         """Lists of exceptions to one effect (see `covering.py`): what is found further has to be as short."""
         explained = {effect: rows for effect, rows, _ in self.effects}
@@ -204,7 +222,7 @@ class _Problem:
             explained,
             self.effect_cost,
             self.everything,
-            RULE_COST,
+            self.rule_cost,
             most_rules,
         )
         return {
@@ -253,7 +271,7 @@ class _Problem:
                 if not cover & others:
                     pure = True
                     key = (cover, effect)
-                    total = price + RULE_COST + effect_price
+                    total = price + self.rule_cost(condition, effect) + effect_price
                     known = rules.get(key)
                     if known is None or total < known[0]:
                         rules[key] = (total, condition)
@@ -316,22 +334,24 @@ class _Problem:
         return cover
 
     def _exchanges(self, rule: Rule, cover: int, remaining: int) -> Iterable[tuple[Rule, float]]:
-        cost = self.literals.cost
+        cost, base_cost = self.literals.cost, self._base(rule.condition, rule.effect)
         for effect, explained in self.explained.items():
             if effect != rule.effect and cover & ~explained == 0:
                 extra = self.effect_cost[effect] - self.effect_cost[rule.effect]
-                extra += 0.0 if rule.condition else last_cost(effect) - last_cost(rule.effect)
-                yield Rule(rule.condition, effect), extra
+                yield Rule(rule.condition, effect), extra + self._base(rule.condition, effect) - base_cost
         for literal in bits(rule.condition):
             rest = rule.condition & ~(1 << literal)
             base = self._cover(rest) & remaining
             for other, column in self.columns.items():
                 if not rule.condition >> other & 1 and base & column == cover:
-                    yield Rule(rest | 1 << other, rule.effect), cost[other] - cost[literal]
+                    changed = Rule(rest | 1 << other, rule.effect)
+                    extra = cost[other] - cost[literal]
+                    yield changed, extra + self._base(changed.condition, rule.effect) - base_cost
         if rule.condition and cover.bit_count() <= 3:
             for other, column in self.columns.items():
                 if not rule.condition >> other & 1 and cover & ~column == 0 and cost[other] < 3.0:
-                    yield Rule(rule.condition | 1 << other, rule.effect), cost[other]
+                    changed = Rule(rule.condition | 1 << other, rule.effect)
+                    yield changed, cost[other] + self._base(changed.condition, rule.effect) - base_cost
 
 
 class _Best:
