@@ -22,7 +22,10 @@ _TRUST = 3.0
 
 
 class Interest:
-    """Says what steps are worth. A sort of steps that surprised seldom so far is worth less."""
+    """Says what steps are worth. A sort of steps that surprised seldom so far is worth less.
+
+    What was never met stays as it is: there is an end to it, and there is none to what may be disputed.
+    """
 
     def __init__(self) -> None:
         self._tried: Counter[Sort] = Counter()
@@ -35,6 +38,8 @@ class Interest:
 
     def rate(self, sort: Sort) -> float:
         """How often steps of a sort surprise: 1 before any was tried."""
+        if sort == "unseen":
+            return 1.0
         return (_TRUST + self._surprised[sort]) / (_TRUST + self._tried[sort])
 
     def of(self, sort: Sort) -> float:
