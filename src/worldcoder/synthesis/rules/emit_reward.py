@@ -196,7 +196,7 @@ def emit_reward(
         counts[decisions.rule(row.mask)] += row.count
     lines: list[str] = []
     # What is known to end in failure comes before a guess: it may be what the guess lacked.
-    failures = [i for i, rule in enumerate(decisions.rules) if rule.condition and _fails(rule)]
+    failures = [i for i, rule in enumerate(decisions.rules) if rule.condition and fails(rule)]
     guess_at = failures[-1] + 1 if failures else 0
     for i, rule in enumerate(decisions.rules):
         for guess in guesses if i == guess_at else ():
@@ -253,7 +253,7 @@ def worthless(decisions: DecisionList) -> DecisionList:
     return DecisionList(tuple(rules), decisions.cost)
 
 
-def _fails(rule: Rule) -> bool:
+def fails(rule: Rule) -> bool:
     """Whether a rule says that the episode ends without a reward."""
     _, reward, done = rule.effect
     return bool(done and reward <= 0)

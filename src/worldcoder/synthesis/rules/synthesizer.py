@@ -16,7 +16,7 @@ from worldcoder.synthesis.rules.alternatives import combinations
 from worldcoder.synthesis.rules.composing import Composing, Part
 from worldcoder.synthesis.rules.dynamics import Doubt, Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
-from worldcoder.synthesis.rules.emit_reward import emit_reward, worthless
+from worldcoder.synthesis.rules.emit_reward import emit_reward, fails, worthless
 from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, kinds_needed, words
 from worldcoder.synthesis.rules.habits import Habits
 from worldcoder.synthesis.rules.interest import NAMED, USUAL, Interest, Sort, sort_of
@@ -32,6 +32,8 @@ _READ = 100.0
 _UNFOUNDED = 10.0
 """and by how much it costs more than it would, where nothing in the words says that it is meant."""
 
+_BRAVE = 1.0
+"""By how much what other goals teach is likelier with the failures that they know of."""
 _LAST = 0.1
 """How much of its interest is left to what is known to end the episode in vain."""
 _OWN = 3
@@ -196,6 +198,8 @@ class RulesSynthesizer:
         for i, (program, reading) in enumerate(read):
             if not i:
                 self._beware(reading, rewards)
+                brave = self._bravely(reading, rewards)
+                read += [] if brave is None else [brave]
             needs = self._needs(rewards, reading.decisions)
             if reading.founded:
                 yield RewardProposal(program, False, reading.meaning, reading.cost - _READ, needs)
@@ -268,11 +272,28 @@ class RulesSynthesizer:
     def _read(self, rewards: Rewards) -> Iterator[tuple[Program, Reading]]:
         """What other goals say of this one, the likeliest first; of what was seen of it nothing contradicts."""
         for reading in self._lifting.readings(rewards.goal, self.rewards, self.dynamics.vocabulary):
-            source = emit_reward(rewards, self.dynamics.vocabulary, reading.decisions, like=reading.goals)
-            program = self._known(Program(source, "reward", goal=rewards.goal, origin=self.name))
-            if self._unless_refuted(program) is not None:
-                self._reading_of[program] = reading
-                yield program, reading
+            found = self._read_as(rewards, reading)
+            if found is not None:
+                yield found
+
+    def _read_as(self, rewards: Rewards, reading: Reading) -> tuple[Program, Reading] | None:
+        """The program of a reading, unless it cannot be run."""
+        source = emit_reward(rewards, self.dynamics.vocabulary, reading.decisions, like=reading.goals)
+        program = self._known(Program(source, "reward", goal=rewards.goal, origin=self.name))
+        if self._unless_refuted(program) is None:
+            return None
+        self._reading_of[program] = reading
+        return program, reading
+
+    def _bravely(self, reading: Reading, rewards: Rewards) -> tuple[Program, Reading] | None:
+        """The same without failures that only other goals knew: there may be no other way; None where it has none."""
+        decisions = reading.decisions
+        met = {id(decisions.rule(mask)) for mask, _ in rewards.steps}
+        rules = tuple(rule for rule in decisions.rules if id(rule) in met or not fails(rule))
+        if len(rules) == len(decisions.rules):
+            return None
+        brave = replace(reading, decisions=DecisionList(rules, decisions.cost), cost=reading.cost + _BRAVE)
+        return self._read_as(rewards, brave)
 
     def _beware(self, reading: Reading, rewards: Rewards) -> None:
         """Note which actions always end the episode without a reward, unless they are what is rewarded."""
