@@ -399,6 +399,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "sees": ("toward", "blocked", "passable", "look"),
     "does_not_see": ("sees", "toward", "blocked", "passable", "look"),
     "none_around": ("around",),
+    "none_with": ("some_with",),
     "joined": ("is_object",),
     "not_joined": ("joined", "is_object"),
     "before_all": ("numbers_there", "is_number", "is_object"),

@@ -9,7 +9,8 @@ argument names, "the:Kind" the only object of a kind, "me.a" what attribute a of
 "link:Kind" the only object of a kind that refers to nothing but the avatar, what it refers to and the arguments.
 Places: ("me", k) is k steps ahead of the avatar, ("self", k) the same from the object itself, ("own", k) k steps
 where the object heads by itself, ("off", (dx, dy)) a fixed way from the object, ("origin", 0) where the avatar set
-out from, ("toward", 1) one step from the object to the avatar in its row or column.
+out from, ("toward", 1) one step from the object to the avatar in its row or column; ("nearer x", 1) one step that
+brings the object nearer to the avatar along an axis, or along both.
 """
 
 from __future__ import annotations
@@ -27,10 +28,12 @@ PlaceTerm = tuple[str, Any]
 Literal = tuple[Any, ...]
 Quantity = tuple[str, ...]
 """A number: see `quantities.py`."""
+NEARER: Mapping[str, str] = {"nearer x": "x", "nearer y": "y", "nearer xy": "xy"}
+"""Anchors of places that are nearer to the avatar, and the axes along which they are."""
 COSTS: Mapping[str, float] = {
     "action": 1.0, "heads": 0.6, "at": 2.0, "at.": 2.8, "at=": 2.6, "not at": 2.3, "not at.": 3.1, "not at=": 3.0,
     "blocked": 1.9, "free": 1.8, "empty": 2.0, "not empty": 2.2, "here": 1.2, "outside": 1.8,
-    "headed": 3.4, "not headed": 3.8,
+    "headed": 3.4, "not headed": 3.8, "goes on": 1.8, "turns": 1.8,
     "is": 1.6, "not is": 1.9, "value": 2.2, "not value": 2.5, "least": 2.6, "most": 2.6, "kind": 1.4,
     "same": 2.4, "not same": 2.7, "any": 3.0, "none": 3.0, "moves": 2.0, "stays": 2.2, "becomes": 1.5, "near": 2.6,
     "this step": 2.8, "this way": 3.4, "off frame": 1.9, "equal": 2.8, "not equal": 3.1,
@@ -39,8 +42,10 @@ COSTS: Mapping[str, float] = {
     "row free": 2.6, "row blocked": 2.8, "in row": 2.0, "referred": 2.4, "unreferred": 2.4,
     "any like": 3.4, "none like": 3.4, "every": 3.2, "not every": 3.4, "some": 2.8, "no": 2.6,
     "some on": 2.8, "none on": 2.8, "all on": 3.2,
+    "wider": 2.2, "not wider": 2.4, "taller": 2.2, "not taller": 2.4, "level": 2.0, "not level": 2.2,
     "neighbour": 2.4, "no neighbour": 2.6, "neighbour.": 3.2, "next": 3.8, "sees": 2.2, "not sees": 2.4,
     "joined": 2.4, "not joined": 2.6, "before all": 2.6, "not before all": 2.8, "after all": 2.6, "not after all": 2.8,
+    "some with": 2.6, "none with": 2.8,
     "more": 3.0, "at most": 3.0, "count least": 3.0, "count below": 3.0,
 }  # fmt: skip
 """Description lengths in nats. Literals about farther places and constants cost more (see `literal_cost`)."""
@@ -76,6 +81,10 @@ class Context:
     def place(self, term: PlaceTerm) -> Place | None:
         """Where a place term points, or None where it points nowhere."""
         anchor, k = term
+        if anchor in NEARER:
+            return (
+                None if self.avatar is None else nearer(self.thing.place, self.avatar.place, NEARER[anchor])
+            )
         if anchor == "toward":
             return None if self.avatar is None else toward(self.thing.place, self.avatar.place)
         if anchor == "off":
@@ -155,11 +164,35 @@ class Context:
 
 def toward(start: Place | None, end: Place | None) -> Place | None:
     """One step from a place to another in its row or column; None where it is in neither, or the same."""
-    vector = vector_between(start, end) if start is not None and end is not None else None
+    vector = gap(start, end)
     if start is None or vector is None or vector == (0, 0) or 0 not in vector:
         return None
     dx, dy = ((v > 0) - (v < 0) for v in vector)
     return (start[0] + dx, start[1] + dy)
+
+
+def gap(start: Place | None, end: Place | None) -> Vector | None:
+    """How far it is from a place to another along each axis; None where these are no cells of a grid."""
+    return vector_between(start, end) if start is not None and end is not None else None
+
+
+def nearer(start: Place | None, end: Place | None, axes: str) -> Place | None:
+    """One step from a place that leads nearer to another along each of some axes; None where there is none."""
+    between = gap(start, end)
+    if start is None or between is None:
+        return None
+    step = [((v > 0) - (v < 0)) if axis in axes else 0 for axis, v in zip("xy", between, strict=True)]
+    return (start[0] + step[0], start[1] + step[1]) if sum(map(abs, step)) == len(axes) else None
+
+
+def place_cost(term: PlaceTerm) -> float:
+    """What a place adds to the description length of what speaks of it."""
+    anchor, k = term
+    if anchor == "off":
+        return 0.5 + 0.6 * max(map(abs, k))
+    if anchor == "origin" or anchor in NEARER:
+        return 0.3
+    return 0.35 * abs(k - 1) + (0.2 if anchor == "self" else 0.0)
 
 
 def place_terms(context: Context) -> list[PlaceTerm]:
@@ -178,7 +211,7 @@ def place_terms(context: Context) -> list[PlaceTerm]:
         and context.avatar is not None
         and context.thing.kind in context.vocabulary.autonomous
     ):
-        terms.append(("toward", 1))
+        terms += [("toward", 1), *((anchor, 1) for anchor in NEARER)]
     if not context.is_avatar:
         terms += [
             ("off", v)
@@ -225,14 +258,7 @@ def literal_cost(literal: Literal) -> float:
     if form in ("more", "at most"):
         cost += quantity_cost(literal[1]) + quantity_cost(literal[2])
     elif len(literal) > 1 and isinstance(literal[1], tuple):
-        anchor, k = literal[1]
-        cost += (
-            0.5 + 0.6 * max(map(abs, k))
-            if anchor == "off"
-            else 0.3
-            if anchor == "origin"
-            else 0.35 * abs(k - 1) + (0.2 if anchor == "self" else 0.0)
-        )
+        cost += place_cost(literal[1])
     elif form not in ("action", "kind") and len(literal) > 1 and isinstance(literal[1], str):
         cost += 0.5 * literal[1].count(".") + (0.6 if literal[1].startswith("the:") else 0.0)
     return cost

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from worldcoder.synthesis.rules.language import Context, Literal, term_values
+from worldcoder.synthesis.rules.language import Context, Literal, gap, term_values
 from worldcoder.synthesis.rules.quantities import is_number
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Thing
 
@@ -26,13 +26,28 @@ def own_relations(context: Context) -> Iterator[Literal]:
             and thing.kind in context.vocabulary.autonomous
         ):
             yield ("sees",) if sees(context) else ("not sees",)
+            yield from _gaps(context)
     yield from _joined(context, own=True)
     yield from _ranks(context)
+    for term in ("self",) if context.is_avatar else ("self", "me"):
+        yield from _alike(context, term)
 
 
 def common_relations(context: Context) -> Iterator[Literal]:
     """Those of what the action and the avatar name."""
     yield from _joined(context, own=False)
+
+
+def _gaps(context: Context) -> Iterator[Literal]:
+    """Along which axis the avatar is farther from an object, and along which not at all."""
+    assert context.avatar is not None
+    between = gap(context.thing.place, context.avatar.place)
+    if between is not None:
+        wide, tall = map(abs, between)
+        yield ("wider",) if wide > tall else ("not wider",)
+        yield ("taller",) if tall > wide else ("not taller",)
+        for axis, apart in (("x", wide), ("y", tall)):
+            yield ("not level" if apart else "level", axis)
 
 
 def _neighbours(context: Context, place: Place) -> Iterator[Literal]:
@@ -72,6 +87,34 @@ def _joined(context: Context, *, own: bool) -> Iterator[Literal]:
                         for t in context.scene.kinds.get(kind, ())
                     )
                     yield ("joined" if found else "not joined", kind, first, second)
+
+
+def _alike(context: Context, term: str) -> Iterator[Literal]:
+    """Whether there are others with the same value: anybody who waits at the floor where the lift is."""
+    target = context.term(term)
+    for attribute, value in target.values.items() if isinstance(target, Thing) else ():
+        if attribute in (PLACE, KIND) or type(value) not in (int, float, str):
+            continue
+        for kind in context.vocabulary.kinds:
+            if context.vocabulary.varies(kind, attribute) and not context.vocabulary.is_single(kind):
+                there = any(t is not context.thing for t in having(context, kind, term, attribute))
+                yield ("some with" if there else "none with", kind, term, attribute)
+
+
+def having(context: Context, kind: str, term: str, attribute: str) -> list[Thing]:
+    """The objects of a kind that have the value that what a term names has, without that one."""
+    target = context.term(term)
+    value = target.values.get(attribute) if isinstance(target, Thing) else None
+    if value is None:
+        return []
+    there = context.scene.kinds.get(kind, ())
+    return [
+        t for t in there if t is not target and attribute in t.values and _same(t.values[attribute], value)
+    ]
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b if isinstance(a, Thing) or isinstance(b, Thing) else bool(a == b)
 
 
 def _ranks(context: Context) -> Iterator[Literal]:

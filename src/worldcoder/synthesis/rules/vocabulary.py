@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from worldcoder.synthesis.rules.headings import Heading, OwnMoves, Slides
+from worldcoder.synthesis.rules.headings import Heading, OwnMoves, Remembered, Slides
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
 from worldcoder.synthesis.rules.statistics import (
     Vector,
@@ -26,6 +26,7 @@ from worldcoder.synthesis.rules.statistics import (
     outcome_of,
     same_value,
     standing,
+    suppose,
     unit,
     vector_between,
     widened,
@@ -71,6 +72,9 @@ class Vocabulary:
         self.links: dict[str, list[str]] = {}
         self.references: dict[tuple[str, str], None] = {}
         self._slides = Slides()
+        self._remembered = Remembered()
+        self.remembers: str | None = None  # the attribute of the avatar that says where it headed last
+        self.remembered: dict[Any, Vector] = {}
         self.tries: Counter[tuple[Verb, Any]] = Counter()
         self.movers: dict[Verb, None] = {}
         self.autonomous: dict[str, None] = {}
@@ -190,6 +194,8 @@ class Vocabulary:
             if len(things) == 1:
                 outcome = outcome_of(things[0], became)
                 self._outcomes.setdefault(kind, Counter())[name, outcome] += 1
+                if (new := became[things[0].index]) is not None:
+                    self._remembered.add(name, new)
         if changed:
             self.effective.setdefault(name)
         avatar = scene.single(self.avatar) if self.avatar else None
@@ -279,6 +285,7 @@ class Vocabulary:
             links.setdefault(kind, []).append(attribute)
         self.links = {kind: a for kind, a in links.items() if kind != self.avatar and len(a) > 1}
         self.steps, self.facing, self.facings, self.assumed = {}, None, {}, set()
+        self.remembers, self.remembered = None, {}
         if self.avatar is None:
             return
         table = {
@@ -309,24 +316,12 @@ class Vocabulary:
             if purity < 0.6 and sum(map(sum, (c.values() for c in table.values()))) > 4:
                 self.steps = {}
             complete(self.steps, [v for v in self.verbs if v not in steps and v not in self._with_objects])
+            self.remembers, self.remembered = self._remembered.found(self.avatar, self.steps) or (None, {})
         else:
             known = self.values.get((self.avatar, self.facing), {})
             complete(self.facings, [v for v in known if v not in self.facings])
-            self._assume([v for v in known if v not in self.facings])
-
-    def _assume(self, unknown: list[Any]) -> None:
-        """With one axis known and two values left, suppose that they are the two ways of the other axis.
-
-        Which is which is a guess: the first thing that changes beside the avatar tells, and a step that leads nowhere
-        where nothing is in the way turns it round.
-        """
-        vectors = list(self.facings.values())
-        if len(unknown) == 2 and len(vectors) == 2 and vectors[0] == (-vectors[1][0], -vectors[1][1]):
-            x, y = vectors[0]
-            if 0 in (x, y):
-                first, second = reversed(unknown) if self._turned_round else unknown
-                self.facings[first], self.facings[second] = (-y, x), (y, -x)
-                self.assumed = set(unknown)
+            rest = [v for v in known if v not in self.facings]
+            self.assumed = suppose(self.facings, rest, turned_round=self._turned_round)
 
     def _doubt_assumption(self, scene: Scene, avatar: Thing) -> None:
         """The avatar stayed where it might have gone on: it heads the other way if nothing was in its way."""
@@ -363,6 +358,8 @@ class Vocabulary:
             tuple(sorted(self.steps.items(), key=repr)),
             self.facing,
             tuple(sorted(self.facings.items(), key=repr)),
+            self.remembers,
+            tuple(sorted(self.remembered.items(), key=repr)),
             tuple(self.kinds),
             tuple(self.changing),
             tuple(self.vanishing),
@@ -407,6 +404,13 @@ class Vocabulary:
         if self.facing is not None:
             return self.facings.get(avatar.values.get(self.facing))
         return self.steps.get(self.verb(action))
+
+    def looks_to(self, avatar: Thing | None, action: Action) -> Vector | None:
+        """The same; with an action that heads nowhere, where the avatar headed last."""
+        way = self.direction(avatar, action)
+        if way is None and avatar is not None and self.remembers is not None:
+            way = self.remembered.get(avatar.values.get(self.remembers))
+        return way
 
     def own_direction(self, scene: Scene, thing: Thing, action: Action) -> Vector | None:
         """Where a thing heads by itself, or None where it does not, or that is not known."""
