@@ -13,11 +13,11 @@ from worldcoder.synthesis.rules.expressions import Writer, next_variable, read, 
 from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.lists import DecisionList, Rule
 from worldcoder.synthesis.rules.scene import KIND, PLACE
+from worldcoder.synthesis.rules.statistics import Verb
 from worldcoder.synthesis.rules.tables import (
     heading_attribute,
     step_code,
     step_tables,
-    steps_text,
     table_text,
 )
 from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
@@ -310,18 +310,34 @@ def _heading(vocabulary: Vocabulary) -> str:
                 value = read("under[0]", attribute)
                 lines.append(f"        return {table_text(heading.table)}.get({value}) if under else None")
             case ("action",):
-                table, key = steps_text(heading.table)
-                lines.append(f"        return {table}.{key.removeprefix('STEPS.')}")
+                table = _by_words(heading.table)
+                lines.append(f"        return {table_text(table)}.get({_words(vocabulary, table)})")
             case (_, attribute):
-                verbs = {verb for verb, _ in heading.table}
-                plain = all(isinstance(verb, str) for verb in verbs)
-                verb = "action.name" if plain else "(action.name, *action.args)"
+                words = _by_words(dict.fromkeys(verb for verb, _ in heading.table))
+                tuples = not any(isinstance(verb, str) for verb in words)
                 keyed = {
-                    (v if plain or isinstance(v, tuple) else (v,), value): vector
+                    ((v,) if tuples and isinstance(v, str) else v, value): vector
                     for (v, value), vector in heading.table.items()
                 }
+                verb = _words(vocabulary, words)
                 lines.append(f"        return {table_text(keyed)}.get(({verb}, {read('obj', attribute)}))")
     return "\n".join([*lines, "    return None", ""])
+
+
+def _by_words(table: Mapping[Verb, Any]) -> dict[Verb, Any]:
+    """The same by tuples, unless all actions are mere names."""
+    if all(isinstance(verb, str) for verb in table):
+        return dict(table)
+    return {(verb,) if isinstance(verb, str) else verb: value for verb, value in table.items()}
+
+
+def _words(vocabulary: Vocabulary, table: Mapping[Any, Any]) -> str:
+    """The expression for what an action is called, without the objects that it names."""
+    if all(isinstance(verb, str) for verb in table):
+        return "action.name"
+    if not vocabulary.with_objects:
+        return "(action.name, *action.args)"
+    return "(action.name, *(a for a in action.args if state.named(a) is None))"
 
 
 def _next_write(writer: Writer, attribute: str) -> str:

@@ -80,7 +80,8 @@ class Writer:
         if anchor == "toward":
             return f"{self.use('toward')}({self.this}, {self.me})"
         if anchor in NEARER:
-            return f"{self.use('nearer')}({self.this}, {self.me}, {NEARER[anchor]!r})"
+            axes, sign = NEARER[anchor]
+            return f"{self.use('nearer')}({self.this}, {self.me}, {axes!r}{'' if sign > 0 else ', -1'})"
         if anchor == "off":
             return f"{self.use('beside')}({self.this}, {k[0]}, {k[1]})"
         obj = self.this if anchor == "self" else self.me
@@ -305,6 +306,9 @@ class Writer:
             case (("some with" | "none with") as form, kind, term, attribute):
                 helper = self.use(form.replace(" ", "_"))
                 return f"{helper}(state, {kind!r}, {self.object(term)}, {attribute!r}, {self.this})"
+            case (("within" | "not within") as form, steps):
+                helper = self.use("at_most" if form == "within" else "larger")
+                return f"{helper}({self.use('steps_between')}({self.this}, {self.me}), {steps})"
             case (("level" | "not level") as form, axis):
                 gap = f"{self.use('gap')}({self.this}, {self.me})[{'xy'.index(axis)}]"
                 return f"{gap} == 0" if form == "level" else f"{gap} not in (0, None)"

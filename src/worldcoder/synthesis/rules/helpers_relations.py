@@ -10,19 +10,25 @@ def toward(obj, other):
     return (obj.x + (dx > 0) - (dx < 0), obj.y + (dy > 0) - (dy < 0))
 ''',
     "nearer": '''
-def nearer(obj, other, axes):
-    """One step that brings an object nearer to another along each of some axes; None where there is none."""
+def nearer(obj, other, axes, sign=1):
+    """One step nearer to another object along each of some axes, or, with -1, farther; None where they are level."""
     if obj.x is None or other is None or other.x is None:
         return None
     dx, dy = other.x - obj.x, other.y - obj.y
     dx, dy = ((dx > 0) - (dx < 0)) * ("x" in axes), ((dy > 0) - (dy < 0)) * ("y" in axes)
-    return (obj.x + dx, obj.y + dy) if abs(dx) + abs(dy) == len(axes) else None
+    return (obj.x + sign * dx, obj.y + sign * dy) if abs(dx) + abs(dy) == len(axes) else None
 ''',
     "gap": '''
 def gap(obj, other):
     """How far it is from an object to another, along x and along y."""
     there = obj.x is not None and other is not None and other.x is not None
     return (abs(other.x - obj.x), abs(other.y - obj.y)) if there else (None, None)
+''',
+    "steps_between": '''
+def steps_between(obj, other):
+    """How many steps it is from an object to another; None where one of them is nowhere."""
+    there = obj.x is not None and other is not None and other.x is not None
+    return abs(other.x - obj.x) + abs(other.y - obj.y) if there else None
 ''',
     "sees": '''
 def sees(state, obj, other):

@@ -9,8 +9,8 @@ argument names, "the:Kind" the only object of a kind, "me.a" what attribute a of
 "link:Kind" the only object of a kind that refers to nothing but the avatar, what it refers to and the arguments.
 Places: ("me", k) is k steps ahead of the avatar, ("self", k) the same from the object itself, ("own", k) k steps
 where the object heads by itself, ("off", (dx, dy)) a fixed way from the object, ("origin", 0) where the avatar set
-out from, ("toward", 1) one step from the object to the avatar in its row or column; ("nearer x", 1) one step that
-brings the object nearer to the avatar along an axis, or along both.
+out from, ("toward", 1) one step from the object to the avatar in its row or column; ("nearer x", 1) and others
+(`NEARER`) one step that brings the object nearer to the avatar along an axis or both, or farther from it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ PlaceTerm = tuple[str, Any]
 Literal = tuple[Any, ...]
 Quantity = tuple[str, ...]
 """A number: see `quantities.py`."""
-NEARER: Mapping[str, str] = {"nearer x": "x", "nearer y": "y", "nearer xy": "xy"}
-"""Anchors of places that are nearer to the avatar, and the axes along which they are."""
+NEARER: Mapping[str, tuple[str, int]] = {
+    "nearer x": ("x", 1), "nearer y": ("y", 1), "nearer xy": ("xy", 1), "farther x": ("x", -1), "farther y": ("y", -1),
+}  # fmt: skip
+"""Anchors of places one step nearer to the avatar or farther from it: the axes, and 1 or -1."""
 COSTS: Mapping[str, float] = {
     "action": 1.0, "heads": 0.6, "at": 2.0, "at.": 2.8, "at=": 2.6, "not at": 2.3, "not at.": 3.1, "not at=": 3.0,
     "blocked": 1.9, "free": 1.8, "empty": 2.0, "not empty": 2.2, "here": 1.2, "outside": 1.8,
@@ -43,6 +45,7 @@ COSTS: Mapping[str, float] = {
     "any like": 3.4, "none like": 3.4, "every": 3.2, "not every": 3.4, "some": 2.8, "no": 2.6,
     "some on": 2.8, "none on": 2.8, "all on": 3.2,
     "wider": 2.2, "not wider": 2.4, "taller": 2.2, "not taller": 2.4, "level": 2.0, "not level": 2.2,
+    "within": 2.6, "not within": 2.8,
     "neighbour": 2.4, "no neighbour": 2.6, "neighbour.": 3.2, "next": 3.8, "sees": 2.2, "not sees": 2.4,
     "joined": 2.4, "not joined": 2.6, "before all": 2.6, "not before all": 2.8, "after all": 2.6, "not after all": 2.8,
     "some with": 2.6, "none with": 2.8,
@@ -83,7 +86,7 @@ class Context:
         anchor, k = term
         if anchor in NEARER:
             return (
-                None if self.avatar is None else nearer(self.thing.place, self.avatar.place, NEARER[anchor])
+                None if self.avatar is None else nearer(self.thing.place, self.avatar.place, *NEARER[anchor])
             )
         if anchor == "toward":
             return None if self.avatar is None else toward(self.thing.place, self.avatar.place)
@@ -171,18 +174,30 @@ def toward(start: Place | None, end: Place | None) -> Place | None:
     return (start[0] + dx, start[1] + dy)
 
 
+def minds_avatar(context: Context) -> bool:
+    """Whether a thing may go where it goes because of where the avatar is."""
+    vocabulary, kind = context.vocabulary, context.thing.kind
+    other = not context.is_avatar and context.avatar is not None
+    return other and (kind in vocabulary.autonomous or kind in vocabulary.wilful)
+
+
 def gap(start: Place | None, end: Place | None) -> Vector | None:
     """How far it is from a place to another along each axis; None where these are no cells of a grid."""
     return vector_between(start, end) if start is not None and end is not None else None
 
 
-def nearer(start: Place | None, end: Place | None, axes: str) -> Place | None:
-    """One step from a place that leads nearer to another along each of some axes; None where there is none."""
+def nearer(start: Place | None, end: Place | None, axes: str, sign: int) -> Place | None:
+    """One step from a place that leads nearer to another (sign 1) or farther from it, along each of some axes.
+
+    None where there is none, since the two are level.
+    """
     between = gap(start, end)
     if start is None or between is None:
         return None
     step = [((v > 0) - (v < 0)) if axis in axes else 0 for axis, v in zip("xy", between, strict=True)]
-    return (start[0] + step[0], start[1] + step[1]) if sum(map(abs, step)) == len(axes) else None
+    return (
+        (start[0] + sign * step[0], start[1] + sign * step[1]) if sum(map(abs, step)) == len(axes) else None
+    )
 
 
 def place_cost(term: PlaceTerm) -> float:
@@ -206,11 +221,7 @@ def place_terms(context: Context) -> list[PlaceTerm]:
         terms += [("own", 1), ("own", 2)]
     if context.origin is not None:
         terms.append(("origin", 0))
-    if (
-        not context.is_avatar
-        and context.avatar is not None
-        and context.thing.kind in context.vocabulary.autonomous
-    ):
+    if minds_avatar(context):
         terms += [("toward", 1), *((anchor, 1) for anchor in NEARER)]
     if not context.is_avatar:
         terms += [

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from worldcoder.synthesis.rules.language import Context, Literal, gap, term_values
+from worldcoder.synthesis.rules.language import Context, Literal, gap, minds_avatar, term_values
 from worldcoder.synthesis.rules.quantities import is_number
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Thing
 
 BESIDE = ((1, 0), (0, 1), (-1, 0), (0, -1))
 _AROUND = (*BESIDE, (1, 1), (-1, 1), (-1, -1), (1, -1))
+_STEPS = (2, 3, 4, 5)
+"""How near the avatar has to be, as far as it is spoken of."""
 _FEW = 8
 """Values of an attribute up to which each is spoken of."""
 
@@ -20,11 +22,7 @@ def own_relations(context: Context) -> Iterator[Literal]:
     thing = context.thing
     if thing.place is not None and all(type(v) is int for v in thing.place):
         yield from _neighbours(context, thing.place)
-        if (
-            context.avatar is not None
-            and thing is not context.avatar
-            and thing.kind in context.vocabulary.autonomous
-        ):
+        if minds_avatar(context):
             yield ("sees",) if sees(context) else ("not sees",)
             yield from _gaps(context)
     yield from _joined(context, own=True)
@@ -39,7 +37,7 @@ def common_relations(context: Context) -> Iterator[Literal]:
 
 
 def _gaps(context: Context) -> Iterator[Literal]:
-    """Along which axis the avatar is farther from an object, and along which not at all."""
+    """How far the avatar is from an object: along which axis more, along which not at all, in how many steps."""
     assert context.avatar is not None
     between = gap(context.thing.place, context.avatar.place)
     if between is not None:
@@ -48,6 +46,8 @@ def _gaps(context: Context) -> Iterator[Literal]:
         yield ("taller",) if tall > wide else ("not taller",)
         for axis, apart in (("x", wide), ("y", tall)):
             yield ("not level" if apart else "level", axis)
+        for steps in _STEPS:
+            yield ("within" if wide + tall <= steps else "not within", steps)
 
 
 def _neighbours(context: Context, place: Place) -> Iterator[Literal]:

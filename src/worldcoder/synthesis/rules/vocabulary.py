@@ -31,6 +31,7 @@ from worldcoder.synthesis.rules.statistics import (
     vector_between,
     widened,
 )
+from worldcoder.synthesis.rules.structure import structure_of
 from worldcoder.world.values import Action, Transition
 
 Look = tuple[Any, ...]
@@ -38,6 +39,8 @@ Look = tuple[Any, ...]
 
 
 _MOST_FACINGS = 8
+_ASTRAY = 3
+"""Times that things of a kind have to go elsewhere than the avatar heads, to be thought not to be pushed."""
 
 
 @dataclass
@@ -78,12 +81,14 @@ class Vocabulary:
         self.tries: Counter[tuple[Verb, Any]] = Counter()
         self.movers: dict[Verb, None] = {}
         self.autonomous: dict[str, None] = {}
+        self._led_astray: Counter[str] = Counter()
+        self.wilful: dict[str, None] = {}  # kinds that went elsewhere than the avatar headed
         self.effective: dict[Verb, None] = {}
         self.actions: dict[str, None] = {}
         self.verbs: dict[Verb, None] = {}
         self.most_arguments = 0
         self._names: set[str] = set()
-        self._with_objects: set[Verb] = set()  # verbs of actions that name objects, which head nowhere
+        self.with_objects: set[Verb] = set()  # verbs of actions that name objects, which head nowhere
         self.kinds: dict[str, None] = {}
         self.frame: tuple[int, int, int, int] | None = None
         self._outcomes: dict[str, Counter[tuple[Verb, Any]]] = {}
@@ -107,7 +112,7 @@ class Vocabulary:
         self.verbs.setdefault(verb)
         self.most_arguments = max(self.most_arguments, len(action.args))
         if len(action.args) > (len(verb) - 1 if isinstance(verb, tuple) else 0):
-            self._with_objects.add(verb)
+            self.with_objects.add(verb)
 
     # ── observation ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -185,6 +190,7 @@ class Vocabulary:
                                 scene, name, thing, unit(vector)
                             )
                             self._slides.add(scene, thing, vector, self.look)
+                            self._astray(scene, transition.action, thing, unit(vector))
         kept = {new.index for new in became if new is not None}
         for new in after.things:
             if new.index not in kept:
@@ -239,6 +245,14 @@ class Vocabulary:
                 self._move(avatar, action, (dx, dy), 1)
                 self._touches.setdefault(touched[0], []).append((avatar, action, (dx, dy)))
 
+    def _astray(self, scene: Scene, action: Action, thing: Thing, vector: Vector) -> None:
+        """Note that something went elsewhere than the avatar heads: it was not pushed."""
+        avatar = scene.single(self.avatar) if self.avatar else None
+        if avatar is not None and thing is not avatar and self.direction(avatar, action) != vector:
+            self._led_astray[thing.kind] += 1
+            if self._led_astray[thing.kind] >= _ASTRAY:
+                self.wilful.setdefault(thing.kind)
+
     def _moves_itself(self, kind: str) -> None:
         """Things of a kind change by themselves: that they did beside the avatar tells nothing."""
         if kind not in self.autonomous:
@@ -291,7 +305,7 @@ class Vocabulary:
         table = {
             verb: moves
             for (kind, verb), moves in self._moves_by_action.items()
-            if kind == self.avatar and verb not in self._with_objects
+            if kind == self.avatar and verb not in self.with_objects
         }
         if not table:
             return
@@ -315,7 +329,7 @@ class Vocabulary:
             self.steps = {**own, **touched}
             if purity < 0.6 and sum(map(sum, (c.values() for c in table.values()))) > 4:
                 self.steps = {}
-            complete(self.steps, [v for v in self.verbs if v not in steps and v not in self._with_objects])
+            complete(self.steps, [v for v in self.verbs if v not in steps and v not in self.with_objects])
             self.remembers, self.remembered = self._remembered.found(self.avatar, self.steps) or (None, {})
         else:
             known = self.values.get((self.avatar, self.facing), {})
@@ -353,28 +367,7 @@ class Vocabulary:
 
     def structure(self) -> tuple[Any, ...]:
         """What the meaning of rows and literals depends on: when it changes, all data are read anew."""
-        return (
-            self.avatar,
-            tuple(sorted(self.steps.items(), key=repr)),
-            self.facing,
-            tuple(sorted(self.facings.items(), key=repr)),
-            self.remembers,
-            tuple(sorted(self.remembered.items(), key=repr)),
-            tuple(self.kinds),
-            tuple(self.changing),
-            tuple(self.vanishing),
-            tuple(self.appearing),
-            len(self.together),
-            self.frame,
-            tuple(min(len(v), 6) for v in self.values.values()),
-            sum(min(len(v), 6) for v in self.offsets.values()),
-            tuple((kind, h.source, tuple(h.table.items())) for kind, h in self.headings.items()),
-            len(self.references),
-            tuple(sorted(self.pushed)),
-            tuple(self.links),
-            tuple(self.covering),
-            sum(len(self.stops(kind)) for kind in self.offsets if self.slides(kind)),
-        )
+        return structure_of(self)
 
     def attributes_of(self, kind: str) -> tuple[str, ...]:
         """The attributes that objects of a kind have."""
