@@ -161,10 +161,13 @@ class Writer:
                 step = steps_text(self.vocabulary.steps)[1] if remembers else "step"
                 return f"{step} is {'not ' if form == 'heads' else ''}None"
             case (("goes on" | "turns") as form,):
-                before = f"FACING.get({read(self.me, self.vocabulary.remembers or '')})"
-                return (
-                    f"{steps_text(self.vocabulary.steps)[1]} {'==' if form == 'goes on' else '!='} {before}"
+                step, facing = (
+                    steps_text(self.vocabulary.steps)[1],
+                    read(self.me, self.vocabulary.remembers or ""),
                 )
+                if form == "goes on":
+                    return f"FACING.get({facing}, ...) == {step}"
+                return f"{step} not in (None, FACING.get({facing}))"
             case (("row free" | "row blocked") as form,):
                 self.movers.update(self.vocabulary.pushed)
                 return f"{self.use(form.replace(' ', '_'))}(state, {self.me}, step)"
