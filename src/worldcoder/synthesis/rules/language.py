@@ -204,10 +204,10 @@ def place_cost(term: PlaceTerm) -> float:
     """What a place adds to the description length of what speaks of it."""
     anchor, k = term
     if anchor == "off":
-        return 0.5 + 0.6 * max(map(abs, k))
+        return 0.5 + 0.6 * float(max(map(abs, k)))
     if anchor == "origin" or anchor in NEARER:
         return 0.3
-    return 0.35 * abs(k - 1) + (0.2 if anchor == "self" else 0.0)
+    return 0.35 * float(abs(k - 1)) + (0.2 if anchor == "self" else 0.0)
 
 
 def place_terms(context: Context) -> list[PlaceTerm]:
