@@ -194,7 +194,7 @@ def assemble(dynamics: Dynamics, blocks: Sequence[Block], together: set[tuple[st
         ]
     function.append("    return state")
     text = "\n".join(function)
-    helpers = helper_text(shared.helpers)
+    helpers = helper_text(shared.helpers, goes_round=bool(vocabulary.rounds))
     top = _constants(vocabulary, shared, text, helpers, together)
     constants = "\n".join(top) + "\n" if top else ""
     heading = _heading(vocabulary) if "way_of(state, action, " in text + helpers else ""
@@ -267,7 +267,9 @@ def _constants(
 ) -> list[str]:
     """The tables at the top."""
     top = step_tables(vocabulary, text)
-    if "FRAME" in text:
+    if "ROUND" in helpers:
+        top.append(f"ROUND = {vocabulary.rounds!r}  # who comes in again on the other side, along x, along y")
+    if "FRAME" in text + helpers:
         top.append(f"FRAME = {vocabulary.frame!r}  # least x and y, greatest x and y of any place seen")
     if "PUSHED" in helpers:
         top.append(

@@ -380,8 +380,7 @@ class Writer:
             case ("place", term):
                 return f"{self.place(term)} or {old}"
             case ("place of", term):
-                self.use("place_of")
-                return f"place_of({self.object(term)})"
+                return f"{self.use('place_or')}({self.object(term)}, {old})"
             case ("partner", kind, term):
                 return f"{self.use('partner')}(state, {kind!r}, {self.place(term)}) or {old}"
             case ("slide",):

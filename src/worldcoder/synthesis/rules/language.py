@@ -110,7 +110,8 @@ class Context:
         x, y = start
         if type(x) is not int or type(y) is not int:
             return None
-        return (x + times * vector[0], y + times * vector[1])
+        kind = self.avatar.kind if anchor == "me" and self.avatar is not None else self.thing.kind
+        return self.vocabulary.meant(kind, (x + times * vector[0], y + times * vector[1]))
 
     def term(self, term: str) -> Any:
         """The object (or value) that a term names, or None."""

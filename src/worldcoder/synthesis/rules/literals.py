@@ -149,7 +149,9 @@ def arrivals(context: Context, place: Place) -> set[str]:
     for kind in vocabulary.headings:
         for t in scene.kinds.get(kind, ()):
             own = vocabulary.own_direction(scene, t, context.action) if t is not context.thing else None
-            if own is None or t.place is None or (t.place[0] + own[0], t.place[1] + own[1]) != place:
+            if own is None or t.place is None:
+                continue
+            if vocabulary.meant(t.kind, (t.place[0] + own[0], t.place[1] + own[1])) != place:
                 continue
             if all(vocabulary.ever_passable(kind, o.kind) for o in scene.at(place)):
                 found.add(kind)

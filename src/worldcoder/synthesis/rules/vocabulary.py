@@ -31,12 +31,12 @@ from worldcoder.synthesis.rules.statistics import (
     vector_between,
     widened,
 )
-from worldcoder.synthesis.rules.structure import structure_of
+from worldcoder.synthesis.rules.structure import covering, links, structure_of
+from worldcoder.synthesis.rules.torus import Torus, brought_in, straightened
 from worldcoder.world.values import Action, Transition
 
 Look = tuple[Any, ...]
 """A kind, with the values of those of its attributes that change: ("Door", "open")."""
-
 
 _MOST_FACINGS = 8
 _ASTRAY = 3
@@ -76,6 +76,8 @@ class Vocabulary:
         self.references: dict[tuple[str, str], None] = {}
         self._slides = Slides()
         self._remembered = Remembered()
+        self.torus = Torus()
+        self.rounds: dict[str, tuple[bool, bool]] = {}  # kinds that go round, along x and along y
         self.remembers: str | None = None  # the attribute of the avatar that says where it headed last
         self.remembered: dict[Any, Vector] = {}
         self.tries: Counter[tuple[Verb, Any]] = Counter()
@@ -141,6 +143,12 @@ class Vocabulary:
             self.frame = widened(self.frame, scene.bounds)
         self._share(scene)
 
+    def meant(self, kind: str, place: tuple[Any, Any]) -> tuple[Any, Any]:
+        """The place that something of a kind comes to that goes there."""
+        if self.frame is None or kind not in self.rounds:
+            return place
+        return brought_in(place, self.rounds[kind], self.frame)
+
     def in_frame(self, place: tuple[Any, Any]) -> bool:
         """Whether a place lies among the places where anything was ever seen."""
         if self.frame is None:
@@ -184,6 +192,9 @@ class Vocabulary:
                     if attribute == PLACE and thing.place and new.place:
                         vector = vector_between(thing.place, new.place)
                         if vector is not None and vector != (0, 0):
+                            self.torus.add(thing.kind, vector)
+                            if self.frame is not None and thing.kind in self.rounds:
+                                vector = straightened(vector, self.rounds[thing.kind], self.frame)
                             self.offsets.setdefault(thing.kind, {}).setdefault(vector)
                             self._move(thing, name, unit(vector), 2)
                             self._own_moves.setdefault(thing.kind, OwnMoves()).add(
@@ -282,6 +293,7 @@ class Vocabulary:
 
     def _conclude(self) -> None:
         self.avatar = self._find_avatar()
+        self.rounds = self.torus.axes(self.frame)
         self.headings = {
             kind: heading
             for kind, moves in self._own_moves.items()
@@ -291,13 +303,10 @@ class Vocabulary:
         self._kinds_together = {(mover, look[0]) for mover, look in self.together}
         self.changing_attributes = {a for _, a in self.changing}
         self.looks_change = any(a not in (PLACE, KIND) for _, a in self.changing)
-        self.covering = self._find_covering()
+        self.covering = covering(self.kinds, self.changing, self._kinds_together, self.avatar)
         moved = [k for k, a in self.changing if a == PLACE and k != self.avatar]
         self.pushed = {k for k in moved if k not in self.autonomous}
-        links: dict[str, list[str]] = {}  # those that always refer to the same several things
-        for kind, attribute in (pair for pair in self.references if pair not in self.changing):
-            links.setdefault(kind, []).append(attribute)
-        self.links = {kind: a for kind, a in links.items() if kind != self.avatar and len(a) > 1}
+        self.links = links(self.references, self.changing, self.avatar)
         self.steps, self.facing, self.facings, self.assumed = {}, None, {}, set()
         self.remembers, self.remembered = None, {}
         if self.avatar is None:
@@ -417,12 +426,6 @@ class Vocabulary:
 
     def is_single(self, kind: str) -> bool:
         return kind not in self._many
-
-    def _find_covering(self) -> list[tuple[str, str]]:
-        """Pairs of a kind that stays where it is and one that comes to lie there, the avatar aside."""
-        moves = [kind for kind, attribute in self.changing if attribute == PLACE]
-        pairs = [(a, b) for a in self.kinds for b in moves if b != self.avatar and a not in moves]
-        return [pair for pair in pairs if pair in self._kinds_together]
 
     def is_numeric(self, kind: str, attribute: str) -> bool:
         """Whether all values seen are numbers."""
