@@ -91,7 +91,7 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
     if isinstance(old, bool):
         yield ("flip",), 1.7
     if context.is_avatar and attribute == context.vocabulary.remembers:
-        yield ("heading",), 1.4
+        yield ("as headed",), 1.4
     heading = context.vocabulary.headings.get(context.thing.kind)
     if heading is not None and heading.source == ("own", attribute):
         for quarters in (2, 1, 3):
@@ -177,7 +177,7 @@ def apply_effect(context: Context, attribute: str, effect: Effect) -> Any:
         case ("rotate", quarters):
             heading = context.vocabulary.headings.get(thing.kind)
             return old if heading is None else rotations(heading.table, quarters).get(old, old)
-        case ("heading",):
+        case ("as headed",):
             return told(context.vocabulary.remembered).get(context.direction, old)
         case ("copy", term, other):
             target = context.term(term)

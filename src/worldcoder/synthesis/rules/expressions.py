@@ -356,7 +356,7 @@ class Writer:
             case ("rotate", quarters):
                 table = rotations(self.vocabulary.headings[mover or ""].table, quarters)
                 return f"{{{', '.join(f'{k!r}: {v!r}' for k, v in table.items())}}}.get({old}, {old})"
-            case ("heading",):
+            case ("as headed",):
                 return f"{table_text(told(self.vocabulary.remembered))}.get(step, {old})"
             case ("copy", term, other):
                 return self.value(term, other)

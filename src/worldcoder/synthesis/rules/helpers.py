@@ -432,13 +432,16 @@ def helper_text(used: set[str], *, goes_round: bool = False) -> str:
 
 def _round(name: str, text: str) -> str:
     """A helper that says where something goes, on a grid that goes round."""
-    for plain in _GOING.get(name, ()):
-        text = text.replace(f"({plain})", f"wrapped(obj, {plain})")
-    return text
+    plain, round_ = _GOING.get(name, ("", ""))
+    return text.replace(plain, round_) if plain else text
 
 
 _GOING = {
-    "ahead": ("obj.x + times * step[0], obj.y + times * step[1]",),
-    "beside": ("obj.x + dx, obj.y + dy",),
+    "ahead": ("(obj.x + times * step[0], ", "wrapped(obj, obj.x + times * step[0], "),
+    "beside": ("(obj.x + dx, obj.y + dy)", "wrapped(obj, obj.x + dx, obj.y + dy)"),
+    "around": (
+        "state.at(obj.x + dx, obj.y + dy, kind)",
+        "state.at(*wrapped(obj, obj.x + dx, obj.y + dy), kind)",
+    ),
 }
-"""Helpers that say where something goes, and the places that they say."""
+"""Helpers that say where something goes: what they say of it, and what they say on a grid that goes round."""

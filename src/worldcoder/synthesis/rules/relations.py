@@ -56,7 +56,7 @@ def _neighbours(context: Context, place: Place) -> Iterator[Literal]:
     beside: set[str] = set()
     values: dict[tuple[str, str, Any], None] = {}  # in the order in which they are met
     for dx, dy in _AROUND:
-        for t in context.scene.at((x + dx, y + dy)):
+        for t in context.scene.at(vocabulary.meant(context.thing.kind, (x + dx, y + dy))):
             if t.kind in vocabulary.alive:
                 yield ("next", t.kind, (dx, dy))
             if (dx, dy) in BESIDE:
