@@ -124,7 +124,9 @@ def one_run(
     pool, first = pool_of(world), seed * LEVELS_APART
     with tempfile.TemporaryDirectory() as folder, Runner() as runner:
         if pool is None:
-            directory = (arguments.keep or Path(folder)) / f"{world.replace(':', '-')}-{seed}"
+            directory = (
+                arguments.keep or Path(folder)
+            ) / f"{world.replace(':', '-').replace('/', '-')}-{seed}"
             course = learn_alone(world, first, arguments.max_actions, directory, runner)
         else:
             most, episode = arguments.max_actions, arguments.episode

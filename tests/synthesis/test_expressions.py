@@ -57,7 +57,10 @@ def holds(dynamics: Dynamics, literal: Literal, kind: str, *, avatar: bool) -> l
         "minigrid:DoorKey-6x6",
         "examples/own_world.py:make_env",
         *(f"lab:{n}" for n in ("rows", "patrol", "shop", "kitchen", "railway", "twins", "belts", "teleport")),
-        *(f"tests/worlds/{n}.py:make_env" for n in ("hanoi", "circuit", "magnet", "bombs")),
+        *(
+            f"tests/worlds/{n}.py:make_env"
+            for n in ("hanoi", "circuit", "magnet", "bombs", "farm", "herd", "belt", "troop", "lagoon")
+        ),
     ],
 )
 def test_literals_and_their_python_agree(name: str) -> None:
@@ -74,7 +77,7 @@ def test_literals_and_their_python_agree(name: str) -> None:
     for n, case in enumerate(cases):
         scene = scene_of(case.state)
         me = dynamics.avatar_of(scene)
-        direction = vocabulary.direction(me, case.action)
+        direction = vocabulary.looks_to(me, case.action)
         for kind in kinds:
             for thing in scene.kinds.get(kind, ()):
                 own = vocabulary.own_direction(scene, thing, case.action)

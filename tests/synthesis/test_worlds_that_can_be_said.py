@@ -55,6 +55,11 @@ def learned(name: str, seen: list[Transition]) -> RulesSynthesizer:
         ("tests/worlds/circuit.py:make_env", 0.0, 70),
         ("tests/worlds/magnet.py:make_env", 0.01, 120),
         ("tests/worlds/bombs.py:make_env", 0.03, 160),
+        ("tests/worlds/farm.py:make_env", 0.03, 110),
+        ("tests/worlds/herd.py:make_env", 0.01, 110),
+        ("tests/worlds/lagoon.py:make_env", 0.04, 130),
+        ("tests/worlds/lamps.py:make_env", 0.0, 90),
+        ("tests/worlds/troop.py:make_env", 0.0, 90),
     ],
 )
 def test_it_is_right_elsewhere_and_short(name: str, wrong: float, lines: int, runner: Runner) -> None:

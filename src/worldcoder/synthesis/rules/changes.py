@@ -23,7 +23,7 @@ def change_literals(vocabulary: Vocabulary, before: Scene, action: Action, after
     yield from _references(vocabulary, before, after)
     yield from _on_same(vocabulary, after)
     was = before.single(vocabulary.avatar) if vocabulary.avatar else None
-    direction = vocabulary.direction(was, action)
+    direction = vocabulary.looks_to(was, action)
     if was is not None and was.place is not None and direction is not None:
         front = (was.place[0] + direction[0], was.place[1] + direction[1])
         yield from (("toward", kind) for kind in dict.fromkeys(t.kind for t in before.at(front)))

@@ -266,7 +266,7 @@ class Dynamics:
         observed: what happened; without it, things that are far from the avatar and never change there are left out.
         """
         avatar = self.avatar_of(now)
-        direction = self.vocabulary.direction(avatar, action)
+        direction = self.vocabulary.looks_to(avatar, action)
         stage: dict[str, Any] = {"phase": phase, "origin": origin}
         if avatar is not None:
             mine = [t for t in targets if t.attribute == CREATES or t.pool == (avatar.kind,)]

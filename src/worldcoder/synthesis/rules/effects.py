@@ -6,18 +6,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from worldcoder.synthesis.rules.language import (
+    NEARER,
     Context,
     PlaceTerm,
     object_terms,
     place_terms,
     quantity_cost,
 )
-from worldcoder.synthesis.rules.quantities import quantities, quantity_of
-from worldcoder.synthesis.rules.scene import PLACE, Place, Thing
+from worldcoder.synthesis.rules.quantities import is_number, quantities, quantity_of, with_singles
+from worldcoder.synthesis.rules.relations import having
+from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Thing
 from worldcoder.synthesis.rules.statistics import Vector
 
 Effect = tuple[Any, ...]
@@ -61,19 +63,23 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
             if term != "self":
                 yield ("object", term), 1.4 + 0.5 * term.count(".")
         for place_term in place_terms(context):
-            if place_term[0] != "off":
+            if place_term[0] != "off" and place_term[0] not in NEARER:
                 yield ("object at", place_term), 1.2 + 0.3 * abs(place_term[1] - 1)
                 yield ("kind at", place_term, new.kind), 2.0 + 0.3 * abs(place_term[1] - 1)
+        yield from _alike(context, (new.kind,))
         return
     if (context.thing.kind, attribute) in context.vocabulary.references:
         # where there is nothing to refer to, it stays as it is: no condition has to say so
         for place_term in place_terms(context):
-            if place_term[0] != "off":
+            if place_term[0] != "off" and place_term[0] not in NEARER:
                 yield ("object at", place_term), 1.2 + 0.3 * abs(place_term[1] - 1)
+        yield from _alike(context, context.vocabulary.kinds)
     yield ("set", new), 1.6 if new is None or isinstance(new, bool) else 2.2
     if type(old) in (int, float) and type(new) in (int, float):
         yield ("add", new - old), 1.5 + 0.2 * abs(new - old)
-        known = context.vocabulary.values.get((context.thing.kind, attribute), {})
+        known = [
+            v for v in context.vocabulary.values.get((context.thing.kind, attribute), {}) if is_number(v)
+        ]
         if len(known) > 2 and set(known) == set(range(len(known))):
             for k in (1, -1):
                 yield ("turn", k, len(known)), 1.7
@@ -84,22 +90,36 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
                     yield ("plus", sign, quantity, rest), 2.6 + 0.6 * abs(rest) + quantity_cost(quantity)
     if isinstance(old, bool):
         yield ("flip",), 1.7
+    if context.is_avatar and attribute == context.vocabulary.remembers:
+        yield ("as headed",), 1.4
     heading = context.vocabulary.headings.get(context.thing.kind)
     if heading is not None and heading.source == ("own", attribute):
         for quarters in (2, 1, 3):
             yield ("rotate", quarters), 1.8
-    for term in object_terms(context):
-        target = context.term(term)
-        if isinstance(target, Thing):
-            for other, value in target.values.items():
-                if (
-                    value == new
-                    and new is not None
-                    and not isinstance(new, bool)
-                    and (term, other) != ("self", attribute)
-                ):
-                    yield ("copy", term, other), 2.0 + 0.5 * term.count(".")
-        elif term.startswith("arg"):
+    yield from _copies(context, attribute, new)
+
+
+def _alike(context: Context, kinds: Iterable[str]) -> Iterator[tuple[Effect, float]]:
+    """The only object of a kind that has the same value: what lies in the slot where the arm is."""
+    for kind in kinds:
+        for attribute in context.thing.values:
+            if attribute not in (PLACE, KIND) and attribute in context.vocabulary.attributes_of(kind):
+                yield ("object with", kind, attribute), 2.2
+
+
+def _copies(context: Context, attribute: str, new: Any) -> Iterator[tuple[Effect, float]]:
+    """What is taken from something else: a value of what a term names or of the only one of a kind, or a word."""
+    terms = {term: context.term(term) for term in object_terms(context)}
+    for term, target in with_singles(context, terms) if new is not None and not isinstance(new, bool) else ():
+        for other, value in target.values.items():
+            if value != new or (term, other) == ("self", attribute):
+                continue
+            if not term.startswith("the:"):
+                yield ("copy", term, other), 2.0 + 0.5 * term.count(".")
+            elif context.vocabulary.varies(target.kind, other):
+                yield ("copy", term, other), 2.6
+    for term, target in terms.items():
+        if term.startswith("arg") and not isinstance(target, Thing):
             yield ("object", term), 1.5
 
 
@@ -112,6 +132,8 @@ def _place_effects(context: Context, new: Any) -> Iterator[tuple[Effect, float]]
             continue
         if term[0] == "off":
             yield ("place", term), 2.4 + 0.6 * max(map(abs, term[1]))
+        elif term[0] in NEARER:
+            yield ("place", term), 1.4
         else:
             yield ("place", term), 1.0 + 0.4 * abs(term[1] - 1) + (0.2 if term[0] == "self" else 0)
     if context.own is not None:
@@ -155,6 +177,8 @@ def apply_effect(context: Context, attribute: str, effect: Effect) -> Any:
         case ("rotate", quarters):
             heading = context.vocabulary.headings.get(thing.kind)
             return old if heading is None else rotations(heading.table, quarters).get(old, old)
+        case ("as headed",):
+            return told(context.vocabulary.remembered).get(context.direction, old)
         case ("copy", term, other):
             target = context.term(term)
             return target.values.get(other, old) if isinstance(target, Thing) else old
@@ -166,6 +190,9 @@ def apply_effect(context: Context, attribute: str, effect: Effect) -> Any:
         case ("kind at", term, kind):
             here = [t for t in _others_at(context, term) if t.kind == kind]
             return here[0] if here else old
+        case ("object with", kind, other):
+            found = having(context, kind, "self", other)
+            return found[0] if len(found) == 1 else old
         case ("place", None):
             return (None, None)
         case ("place", ("me next", k)):
@@ -198,9 +225,14 @@ def _others_at(context: Context, term: PlaceTerm) -> list[Thing]:
     ]
 
 
+def told(table: Mapping[Any, Vector]) -> dict[Vector | None, Any]:
+    """The value that says that something heads there."""
+    return {vector: value for value, vector in table.items()}
+
+
 def rotations(table: Mapping[Any, Vector], quarters: int) -> dict[Any, Any]:
     """For each value that heads somewhere, the one that heads so many quarters further (y growing downwards)."""
-    back = {vector: value for value, vector in table.items()}
+    back = told(table)
     turned = {}
     for value, (x, y) in table.items():
         for _ in range(quarters):

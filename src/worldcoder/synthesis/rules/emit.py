@@ -13,7 +13,13 @@ from worldcoder.synthesis.rules.expressions import Writer, next_variable, read, 
 from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.lists import DecisionList, Rule
 from worldcoder.synthesis.rules.scene import KIND, PLACE
-from worldcoder.synthesis.rules.statistics import Vector, Verb
+from worldcoder.synthesis.rules.statistics import Verb
+from worldcoder.synthesis.rules.tables import (
+    heading_attribute,
+    step_code,
+    step_tables,
+    table_text,
+)
 from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
 from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary
 
@@ -188,7 +194,7 @@ def assemble(dynamics: Dynamics, blocks: Sequence[Block], together: set[tuple[st
         ]
     function.append("    return state")
     text = "\n".join(function)
-    helpers = helper_text(shared.helpers)
+    helpers = helper_text(shared.helpers, goes_round=bool(vocabulary.rounds))
     top = _constants(vocabulary, shared, text, helpers, together)
     constants = "\n".join(top) + "\n" if top else ""
     heading = _heading(vocabulary) if "way_of(state, action, " in text + helpers else ""
@@ -209,12 +215,9 @@ def _block(vocabulary: Vocabulary, block: Block, known: set[str]) -> list[str]:
     if vocabulary.avatar and (writer.me in text or uses_step or writer.links):
         lines += _find_avatar(writer)
     if uses_step:
-        source = (
-            f"FACING.get({writer.me}.{vocabulary.facing})"
-            if vocabulary.facing
-            else steps_text(vocabulary.steps)[1]
+        lines.append(
+            f"    step = {step_code(vocabulary, read(writer.me, heading_attribute(vocabulary) or ''))}"
         )
-        lines.append(f"    step = {source}")
     for name in sorted(writer.places, reverse=True):
         lines.append(f"    {name} = ahead({writer.me}, step{'' if name == 'front' else ', 2'})")
     for index in sorted(writer.arguments):
@@ -239,9 +242,8 @@ def _lasting(vocabulary: Vocabulary, block: Block, lines: Sequence[str]) -> list
     if vocabulary.vanishing or any(attribute == KIND for _, attribute in vocabulary.changing):
         return []
     moves = f"moved.append(({writer.me}, " in text or PLACE in writer.next_values
-    unsure = (
-        ["step =", "front =", "beyond ="] if vocabulary.facing else ["front =", "beyond ="] if moves else []
-    )
+    turns = heading_attribute(vocabulary) is not None
+    unsure = ["step =", "front =", "beyond ="] if turns else ["front =", "beyond ="] if moves else []
     return [line for line in lines if not line.strip().startswith(tuple(unsure))]
 
 
@@ -264,14 +266,10 @@ def _constants(
     vocabulary: Vocabulary, writer: Writer, text: str, helpers: str, together: set[tuple[str, Look]]
 ) -> list[str]:
     """The tables at the top."""
-    top: list[str] = []
-    if "FACING" in text:
-        top.append(
-            f"FACING = {table_text(vocabulary.facings)}  # where {vocabulary.avatar} heads, by its {vocabulary.facing}"
-        )
-    elif "STEPS" in text:
-        top.append(f"STEPS = {steps_text(vocabulary.steps)[0]}  # where an action heads")
-    if "FRAME" in text:
+    top = step_tables(vocabulary, text)
+    if "ROUND" in helpers:
+        top.append(f"ROUND = {vocabulary.rounds!r}  # who comes in again on the other side, along x, along y")
+    if "FRAME" in text + helpers:
         top.append(f"FRAME = {vocabulary.frame!r}  # least x and y, greatest x and y of any place seen")
     if "PUSHED" in helpers:
         top.append(
@@ -314,18 +312,34 @@ def _heading(vocabulary: Vocabulary) -> str:
                 value = read("under[0]", attribute)
                 lines.append(f"        return {table_text(heading.table)}.get({value}) if under else None")
             case ("action",):
-                table, key = steps_text(heading.table)
-                lines.append(f"        return {table}.{key.removeprefix('STEPS.')}")
+                table = _by_words(heading.table)
+                lines.append(f"        return {table_text(table)}.get({_words(vocabulary, table)})")
             case (_, attribute):
-                verbs = {verb for verb, _ in heading.table}
-                plain = all(isinstance(verb, str) for verb in verbs)
-                verb = "action.name" if plain else "(action.name, *action.args)"
+                words = _by_words(dict.fromkeys(verb for verb, _ in heading.table))
+                tuples = not any(isinstance(verb, str) for verb in words)
                 keyed = {
-                    (v if plain or isinstance(v, tuple) else (v,), value): vector
+                    ((v,) if tuples and isinstance(v, str) else v, value): vector
                     for (v, value), vector in heading.table.items()
                 }
+                verb = _words(vocabulary, words)
                 lines.append(f"        return {table_text(keyed)}.get(({verb}, {read('obj', attribute)}))")
     return "\n".join([*lines, "    return None", ""])
+
+
+def _by_words(table: Mapping[Verb, Any]) -> dict[Verb, Any]:
+    """The same by tuples, unless all actions are mere names."""
+    if all(isinstance(verb, str) for verb in table):
+        return dict(table)
+    return {(verb,) if isinstance(verb, str) else verb: value for verb, value in table.items()}
+
+
+def _words(vocabulary: Vocabulary, table: Mapping[Any, Any]) -> str:
+    """The expression for what an action is called, without the objects that it names."""
+    if all(isinstance(verb, str) for verb in table):
+        return "action.name"
+    if not vocabulary.with_objects:
+        return "(action.name, *action.args)"
+    return "(action.name, *(a for a in action.args if state.named(a) is None))"
 
 
 def _next_write(writer: Writer, attribute: str) -> str:
@@ -334,20 +348,6 @@ def _next_write(writer: Writer, attribute: str) -> str:
     if read("", attribute).startswith("."):
         return f"{writer.me}.{attribute} = {next_variable(attribute)}"
     return f"setattr({writer.me}, {attribute!r}, {next_variable(attribute)})"
-
-
-def table_text(table: Mapping[Any, Any]) -> str:
-    """A dict in a fixed order."""
-    rows = sorted(table.items(), key=lambda item: repr(item[0]))
-    return "{" + ", ".join(f"{key!r}: {value!r}" for key, value in rows) + "}"
-
-
-def steps_text(steps: Mapping[Verb, Vector]) -> tuple[str, str]:
-    """The table of where actions head, and the expression that looks an action up in it."""
-    if all(isinstance(verb, str) for verb in steps):
-        return table_text(steps), "STEPS.get(action.name)"
-    keys = {(verb,) if isinstance(verb, str) else verb: vector for verb, vector in steps.items()}
-    return table_text(keys), "STEPS.get((action.name, *action.args))"
 
 
 def _set(values: set[tuple[Any, ...]], *, flat: bool = False) -> str:

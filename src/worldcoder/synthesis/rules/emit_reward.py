@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from worldcoder.synthesis.rules.emit import steps_text, table_text
 from worldcoder.synthesis.rules.expressions import read, variable
 from worldcoder.synthesis.rules.guesses import Guess
 from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.lists import DecisionList, Rule
 from worldcoder.synthesis.rules.rewards import Rewards
+from worldcoder.synthesis.rules.tables import heading_attribute, step_code, step_tables
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 from worldcoder.world.values import Goal
 
@@ -219,27 +219,17 @@ def emit_reward(
             lines.append(f"    return {reward!r}, {done!r}{seen}")
     text = "\n".join(lines)
     start = ["def reward(state, action, next_state):", f"    {_quoted(rewards.goal)}"]
-    top: list[str] = []
     if writer.me in text and vocabulary.avatar:
         writer.use("only")
         start.append(f"    {writer.me} = only(next_state, {vocabulary.avatar!r})")
     if writer.was in text:
         start.append(f"    {writer.was} = only(state, {vocabulary.avatar!r})")
+    by = heading_attribute(vocabulary) or ""
     if ", step)" in text:
-        if vocabulary.facing:
-            top.append(f"FACING = {table_text(vocabulary.facings)}  # where {vocabulary.avatar} heads")
-            self_dir = f"FACING.get(getattr({writer.me}, {vocabulary.facing!r}, None))"
-            start.append(f"    step = {self_dir}")
-        else:
-            top.append(f"STEPS = {steps_text(vocabulary.steps)[0]}  # where an action heads")
-            start.append(f"    step = {steps_text(vocabulary.steps)[1]}")
+        start.append(f"    step = {step_code(vocabulary, f'getattr({writer.me}, {by!r}, None)')}")
     if "step_before" in text:
-        if vocabulary.facing:
-            top = top or [f"FACING = {table_text(vocabulary.facings)}  # where {vocabulary.avatar} heads"]
-            start.append(f"    step_before = FACING.get(getattr({writer.was}, {vocabulary.facing!r}, None))")
-        else:
-            top = top or [f"STEPS = {steps_text(vocabulary.steps)[0]}  # where an action heads"]
-            start.append(f"    step_before = {steps_text(vocabulary.steps)[1]}")
+        start.append(f"    step_before = {step_code(vocabulary, f'getattr({writer.was}, {by!r}, None)')}")
+    top = step_tables(vocabulary, "\n".join(start))
     constants = "\n".join(top) + "\n" if top else ""
     function = "\n".join([*start, *lines]) + "\n"
     own = [text.lstrip("\n") for name, text in HELPERS.items() if name in writer.helpers]

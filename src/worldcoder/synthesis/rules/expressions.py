@@ -6,10 +6,11 @@ import builtins
 import keyword
 import re
 
-from worldcoder.synthesis.rules.effects import Effect, rotations
+from worldcoder.synthesis.rules.effects import Effect, rotations, told
 from worldcoder.synthesis.rules.helpers import HELPERS
-from worldcoder.synthesis.rules.language import Literal, PlaceTerm, Quantity
+from worldcoder.synthesis.rules.language import NEARER, Literal, PlaceTerm, Quantity
 from worldcoder.synthesis.rules.scene import PLACE
+from worldcoder.synthesis.rules.tables import steps_text, table_text
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 
 
@@ -78,6 +79,9 @@ class Writer:
             return f"{self.use('ahead')}({self.this}, {self.heading()}{'' if k == 1 else f', {k}'})"
         if anchor == "toward":
             return f"{self.use('toward')}({self.this}, {self.me})"
+        if anchor in NEARER:
+            axes, sign = NEARER[anchor]
+            return f"{self.use('nearer')}({self.this}, {self.me}, {axes!r}{'' if sign > 0 else ', -1'})"
         if anchor == "off":
             return f"{self.use('beside')}({self.this}, {k[0]}, {k[1]})"
         obj = self.this if anchor == "self" else self.me
@@ -152,10 +156,18 @@ class Writer:
         match literal:
             case ("action" | "this step", name):
                 return f"action.name == {name!r}"
-            case ("heads",):
-                return "step is not None"
-            case ("heads not",):
-                return "step is None"
+            case (("heads" | "heads not") as form,):
+                remembers = self.vocabulary.remembers is not None
+                step = steps_text(self.vocabulary.steps)[1] if remembers else "step"
+                return f"{step} is {'not ' if form == 'heads' else ''}None"
+            case (("goes on" | "turns") as form,):
+                step, facing = (
+                    steps_text(self.vocabulary.steps)[1],
+                    read(self.me, self.vocabulary.remembers or ""),
+                )
+                if form == "goes on":
+                    return f"FACING.get({facing}, ...) == {step}"
+                return f"{step} not in (None, FACING.get({facing}))"
             case (("row free" | "row blocked") as form,):
                 self.movers.update(self.vocabulary.pushed)
                 return f"{self.use(form.replace(' ', '_'))}(state, {self.me}, step)"
@@ -291,6 +303,18 @@ class Writer:
                 self.movers.add(mover or "")
                 helper = self.use("sees" if form == "sees" else "does_not_see")
                 return f"{helper}(state, {self.this}, {self.me})"
+            case (("wider" | "not wider" | "taller" | "not taller") as form,):
+                gap = f"{self.use('gap')}({self.this}, {self.me}){'' if form.endswith('wider') else '[::-1]'}"
+                return f"{self.use('at_most' if form.startswith('not') else 'larger')}(*{gap})"
+            case (("some with" | "none with") as form, kind, term, attribute):
+                helper = self.use(form.replace(" ", "_"))
+                return f"{helper}(state, {kind!r}, {self.object(term)}, {attribute!r}, {self.this})"
+            case (("within" | "not within") as form, steps):
+                helper = self.use("at_most" if form == "within" else "larger")
+                return f"{helper}({self.use('steps_between')}({self.this}, {self.me}), {steps})"
+            case (("level" | "not level") as form, axis):
+                gap = f"{self.use('gap')}({self.this}, {self.me})[{'xy'.index(axis)}]"
+                return f"{gap} == 0" if form == "level" else f"{gap} not in (0, None)"
             case (("joined" | "not joined") as form, kind, first, second):
                 names = ", ".join(repr(a) for a in self.vocabulary.links[kind])
                 helper = self.use("joined" if form == "joined" else "not_joined")
@@ -332,6 +356,8 @@ class Writer:
             case ("rotate", quarters):
                 table = rotations(self.vocabulary.headings[mover or ""].table, quarters)
                 return f"{{{', '.join(f'{k!r}: {v!r}' for k, v in table.items())}}}.get({old}, {old})"
+            case ("as headed",):
+                return f"{table_text(told(self.vocabulary.remembered))}.get(step, {old})"
             case ("copy", term, other):
                 return self.value(term, other)
             case ("object", term):
@@ -341,6 +367,9 @@ class Writer:
             case ("kind at", term, kind):
                 found = f"{self.use('things')}(state, {self.place(term)}, {kind!r}, {self._but(('me', 0))})"
                 return f"{self.use('first')}({found}, {old})"
+            case ("object with", kind, other):
+                found = f"{self.use('some_with')}(state, {kind!r}, {self.this}, {other!r})"
+                return f"{self.use('the_only')}({found}, {old})"
             case ("place", None):
                 return "(None, None)"
             case ("place", ("me next", k)):
@@ -351,8 +380,7 @@ class Writer:
             case ("place", term):
                 return f"{self.place(term)} or {old}"
             case ("place of", term):
-                self.use("place_of")
-                return f"place_of({self.object(term)})"
+                return f"{self.use('place_or')}({self.object(term)}, {old})"
             case ("partner", kind, term):
                 return f"{self.use('partner')}(state, {kind!r}, {self.place(term)}) or {old}"
             case ("slide",):

@@ -7,7 +7,7 @@ them: an attribute of the thing, an attribute of what lies under it, or the acti
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,8 @@ _ENOUGH = 6
 _CARRIED = 3
 """The same for an avatar, of moves that are not its own."""
 _PURE = 0.9
+_TWICE = 2
+"""Times that an action was seen from which on it tells what it leaves behind in an attribute."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,34 @@ class OwnMoves:
             vector, count = moves.most_common(1)[0]
             if 2 * count > sum(moves.values()):
                 yield key, vector
+
+
+class Remembered:
+    """Attributes that say where a thing headed last: after each action that heads somewhere, a value of its own."""
+
+    def __init__(self) -> None:
+        self._after: dict[tuple[str, str], dict[Any, Counter[Any]]] = {}
+
+    def add(self, verb: Any, new: Thing) -> None:
+        """What a thing was like after an action."""
+        for attribute, value in new.values.items():
+            if attribute not in (PLACE, KIND) and not isinstance(value, Thing) and value is not None:
+                by_verb = self._after.setdefault((new.kind, attribute), {})
+                by_verb.setdefault(verb, Counter())[value] += 1
+
+    def found(self, kind: str, steps: Mapping[Any, Vector]) -> tuple[str, dict[Any, Vector]] | None:
+        """The attribute, and where things head by its value."""
+        for (its, attribute), by_verb in self._after.items():
+            table: dict[Any, Vector] = {}
+            told = {verb: by_verb[verb] for verb in steps if by_verb.get(verb, Counter()).total() >= _TWICE}
+            ways = {steps[verb] for verb in told}
+            for verb, values in told.items():
+                value, count = values.most_common(1)[0]
+                if count >= _PURE * values.total():
+                    table.setdefault(value, steps[verb])
+            if its == kind and len(ways) > 1 and len(table) == len(set(table.values())) == len(ways):
+                return attribute, table
+        return None
 
 
 class Slides:

@@ -26,6 +26,11 @@ def place_of(obj):
     """Where an object is."""
     return (obj.x, obj.y)
 ''',
+    "place_or": '''
+def place_or(obj, old):
+    """Where an object is; another place if there is none."""
+    return (obj.x, obj.y) if hasattr(obj, "x") else old
+''',
     "spot": '''
 def spot(obj):
     """Where an object is; None where it is nowhere."""
@@ -42,6 +47,12 @@ def ahead(obj, step, times=1):
 def beside(obj, dx, dy):
     """The place a fixed way from an object."""
     return None if obj.x is None else (obj.x + dx, obj.y + dy)
+''',
+    "wrapped": '''
+def wrapped(obj, x, y):
+    """A place that something goes to, where it comes in again on the other side."""
+    (x0, y0, x1, y1), (along_x, along_y) = FRAME, ROUND.get(obj.kind, (False, False))
+    return (x0 + (x - x0) % (x1 - x0 + 1) if along_x else x, y0 + (y - y0) % (y1 - y0 + 1) if along_y else y)
 ''',
     "things": '''
 def things(state, place, kind, *but):
@@ -399,6 +410,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "sees": ("toward", "blocked", "passable", "look"),
     "does_not_see": ("sees", "toward", "blocked", "passable", "look"),
     "none_around": ("around",),
+    "none_with": ("some_with",),
     "joined": ("is_object",),
     "not_joined": ("joined", "is_object"),
     "before_all": ("numbers_there", "is_number", "is_object"),
@@ -406,7 +418,30 @@ NEEDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def helper_text(used: set[str]) -> str:
-    """The source of the helpers used and of those that they use, in a fixed order."""
+def helper_text(used: set[str], *, goes_round: bool = False) -> str:
+    """The source of the helpers used and of those that they use, in a fixed order.
+
+    goes_round: what leaves on one side comes in on the other.
+    """
     wanted = used | {other for name in used for other in NEEDS.get(name, ())}
-    return "\n\n".join(text.strip("\n") + "\n" for name, text in HELPERS.items() if name in wanted)
+    goes_round = goes_round and not wanted.isdisjoint(_GOING)
+    wanted |= {"wrapped"} if goes_round else set()
+    texts = ((_round(name, text) if goes_round else text) for name, text in HELPERS.items() if name in wanted)
+    return "\n\n".join(text.strip("\n") + "\n" for text in texts)
+
+
+def _round(name: str, text: str) -> str:
+    """A helper that says where something goes, on a grid that goes round."""
+    plain, round_ = _GOING.get(name, ("", ""))
+    return text.replace(plain, round_) if plain else text
+
+
+_GOING = {
+    "ahead": ("(obj.x + times * step[0], ", "wrapped(obj, obj.x + times * step[0], "),
+    "beside": ("(obj.x + dx, obj.y + dy)", "wrapped(obj, obj.x + dx, obj.y + dy)"),
+    "around": (
+        "state.at(obj.x + dx, obj.y + dy, kind)",
+        "state.at(*wrapped(obj, obj.x + dx, obj.y + dy), kind)",
+    ),
+}
+"""Helpers that say where something goes: what they say of it, and what they say on a grid that goes round."""

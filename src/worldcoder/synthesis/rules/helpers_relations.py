@@ -9,6 +9,27 @@ def toward(obj, other):
     dx, dy = other.x - obj.x, other.y - obj.y
     return (obj.x + (dx > 0) - (dx < 0), obj.y + (dy > 0) - (dy < 0))
 ''',
+    "nearer": '''
+def nearer(obj, other, axes, sign=1):
+    """One step nearer to another object along each of some axes, or, with -1, farther; None where they are level."""
+    if obj.x is None or other is None or other.x is None:
+        return None
+    dx, dy = other.x - obj.x, other.y - obj.y
+    dx, dy = ((dx > 0) - (dx < 0)) * ("x" in axes), ((dy > 0) - (dy < 0)) * ("y" in axes)
+    return (obj.x + sign * dx, obj.y + sign * dy) if abs(dx) + abs(dy) == len(axes) else None
+''',
+    "gap": '''
+def gap(obj, other):
+    """How far it is from an object to another, along x and along y."""
+    there = obj.x is not None and other is not None and other.x is not None
+    return (abs(other.x - obj.x), abs(other.y - obj.y)) if there else (None, None)
+''',
+    "steps_between": '''
+def steps_between(obj, other):
+    """How many steps it is from an object to another; None where one of them is nowhere."""
+    there = obj.x is not None and other is not None and other.x is not None
+    return abs(other.x - obj.x) + abs(other.y - obj.y) if there else None
+''',
     "sees": '''
 def sees(state, obj, other):
     """Whether another object is in the same row or column, with nothing between that stops this one."""
@@ -38,6 +59,23 @@ def around(state, obj, kind):
 def none_around(state, obj, kind):
     """Whether an object stands somewhere without an object of a kind beside it."""
     return obj.x is not None and not around(state, obj, kind)
+''',
+    "some_with": '''
+def some_with(state, kind, obj, attribute, *but):
+    """The objects of a kind that have the value that an object has, without that one and some others."""
+    value = getattr(obj, attribute, None)
+    there = [o for o in state.all(kind) if o is not obj and not any(o is b for b in but)]
+    return [] if value is None else [o for o in there if getattr(o, attribute, None) == value]
+''',
+    "none_with": '''
+def none_with(state, kind, obj, attribute, *but):
+    """Whether an object has a value that no other of a kind has."""
+    return getattr(obj, attribute, None) is not None and not some_with(state, kind, obj, attribute, *but)
+''',
+    "the_only": '''
+def the_only(found, old):
+    """The one that was found; the old value where it is none, or several."""
+    return found[0] if len(found) == 1 else old
 ''',
     "joined": '''
 def joined(state, kind, attributes, a, b):

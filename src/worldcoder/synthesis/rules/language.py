@@ -9,7 +9,8 @@ argument names, "the:Kind" the only object of a kind, "me.a" what attribute a of
 "link:Kind" the only object of a kind that refers to nothing but the avatar, what it refers to and the arguments.
 Places: ("me", k) is k steps ahead of the avatar, ("self", k) the same from the object itself, ("own", k) k steps
 where the object heads by itself, ("off", (dx, dy)) a fixed way from the object, ("origin", 0) where the avatar set
-out from, ("toward", 1) one step from the object to the avatar in its row or column.
+out from, ("toward", 1) one step from the object to the avatar in its row or column; ("nearer x", 1) and others
+(`NEARER`) one step that brings the object nearer to the avatar along an axis or both, or farther from it.
 """
 
 from __future__ import annotations
@@ -27,10 +28,14 @@ PlaceTerm = tuple[str, Any]
 Literal = tuple[Any, ...]
 Quantity = tuple[str, ...]
 """A number: see `quantities.py`."""
+NEARER: Mapping[str, tuple[str, int]] = {
+    "nearer x": ("x", 1), "nearer y": ("y", 1), "nearer xy": ("xy", 1), "farther x": ("x", -1), "farther y": ("y", -1),
+}  # fmt: skip
+"""Anchors of places one step nearer to the avatar or farther from it: the axes, and 1 or -1."""
 COSTS: Mapping[str, float] = {
     "action": 1.0, "heads": 0.6, "at": 2.0, "at.": 2.8, "at=": 2.6, "not at": 2.3, "not at.": 3.1, "not at=": 3.0,
     "blocked": 1.9, "free": 1.8, "empty": 2.0, "not empty": 2.2, "here": 1.2, "outside": 1.8,
-    "headed": 3.4, "not headed": 3.8,
+    "headed": 3.4, "not headed": 3.8, "goes on": 1.8, "turns": 1.8,
     "is": 1.6, "not is": 1.9, "value": 2.2, "not value": 2.5, "least": 2.6, "most": 2.6, "kind": 1.4,
     "same": 2.4, "not same": 2.7, "any": 3.0, "none": 3.0, "moves": 2.0, "stays": 2.2, "becomes": 1.5, "near": 2.6,
     "this step": 2.8, "this way": 3.4, "off frame": 1.9, "equal": 2.8, "not equal": 3.1,
@@ -39,8 +44,11 @@ COSTS: Mapping[str, float] = {
     "row free": 2.6, "row blocked": 2.8, "in row": 2.0, "referred": 2.4, "unreferred": 2.4,
     "any like": 3.4, "none like": 3.4, "every": 3.2, "not every": 3.4, "some": 2.8, "no": 2.6,
     "some on": 2.8, "none on": 2.8, "all on": 3.2,
+    "wider": 2.2, "not wider": 2.4, "taller": 2.2, "not taller": 2.4, "level": 2.0, "not level": 2.2,
+    "within": 2.6, "not within": 2.8,
     "neighbour": 2.4, "no neighbour": 2.6, "neighbour.": 3.2, "next": 3.8, "sees": 2.2, "not sees": 2.4,
     "joined": 2.4, "not joined": 2.6, "before all": 2.6, "not before all": 2.8, "after all": 2.6, "not after all": 2.8,
+    "some with": 2.6, "none with": 2.8,
     "more": 3.0, "at most": 3.0, "count least": 3.0, "count below": 3.0,
 }  # fmt: skip
 """Description lengths in nats. Literals about farther places and constants cost more (see `literal_cost`)."""
@@ -76,6 +84,10 @@ class Context:
     def place(self, term: PlaceTerm) -> Place | None:
         """Where a place term points, or None where it points nowhere."""
         anchor, k = term
+        if anchor in NEARER:
+            return (
+                None if self.avatar is None else nearer(self.thing.place, self.avatar.place, *NEARER[anchor])
+            )
         if anchor == "toward":
             return None if self.avatar is None else toward(self.thing.place, self.avatar.place)
         if anchor == "off":
@@ -98,7 +110,8 @@ class Context:
         x, y = start
         if type(x) is not int or type(y) is not int:
             return None
-        return (x + times * vector[0], y + times * vector[1])
+        kind = self.avatar.kind if anchor == "me" and self.avatar is not None else self.thing.kind
+        return self.vocabulary.meant(kind, (x + times * vector[0], y + times * vector[1]))
 
     def term(self, term: str) -> Any:
         """The object (or value) that a term names, or None."""
@@ -155,11 +168,47 @@ class Context:
 
 def toward(start: Place | None, end: Place | None) -> Place | None:
     """One step from a place to another in its row or column; None where it is in neither, or the same."""
-    vector = vector_between(start, end) if start is not None and end is not None else None
+    vector = gap(start, end)
     if start is None or vector is None or vector == (0, 0) or 0 not in vector:
         return None
     dx, dy = ((v > 0) - (v < 0) for v in vector)
     return (start[0] + dx, start[1] + dy)
+
+
+def minds_avatar(context: Context) -> bool:
+    """Whether a thing may go where it goes because of where the avatar is."""
+    vocabulary, kind = context.vocabulary, context.thing.kind
+    other = not context.is_avatar and context.avatar is not None
+    return other and (kind in vocabulary.autonomous or kind in vocabulary.wilful)
+
+
+def gap(start: Place | None, end: Place | None) -> Vector | None:
+    """How far it is from a place to another along each axis; None where these are no cells of a grid."""
+    return vector_between(start, end) if start is not None and end is not None else None
+
+
+def nearer(start: Place | None, end: Place | None, axes: str, sign: int) -> Place | None:
+    """One step from a place that leads nearer to another (sign 1) or farther from it, along each of some axes.
+
+    None where there is none, since the two are level.
+    """
+    between = gap(start, end)
+    if start is None or between is None:
+        return None
+    step = [((v > 0) - (v < 0)) if axis in axes else 0 for axis, v in zip("xy", between, strict=True)]
+    return (
+        (start[0] + sign * step[0], start[1] + sign * step[1]) if sum(map(abs, step)) == len(axes) else None
+    )
+
+
+def place_cost(term: PlaceTerm) -> float:
+    """What a place adds to the description length of what speaks of it."""
+    anchor, k = term
+    if anchor == "off":
+        return 0.5 + 0.6 * float(max(map(abs, k)))
+    if anchor == "origin" or anchor in NEARER:
+        return 0.3
+    return 0.35 * float(abs(k - 1)) + (0.2 if anchor == "self" else 0.0)
 
 
 def place_terms(context: Context) -> list[PlaceTerm]:
@@ -173,12 +222,8 @@ def place_terms(context: Context) -> list[PlaceTerm]:
         terms += [("own", 1), ("own", 2)]
     if context.origin is not None:
         terms.append(("origin", 0))
-    if (
-        not context.is_avatar
-        and context.avatar is not None
-        and context.thing.kind in context.vocabulary.autonomous
-    ):
-        terms.append(("toward", 1))
+    if minds_avatar(context):
+        terms += [("toward", 1), *((anchor, 1) for anchor in NEARER)]
     if not context.is_avatar:
         terms += [
             ("off", v)
@@ -222,8 +267,11 @@ _OWN = 0.5
 """By how much it is cheaper to speak of the object's own values."""
 _OF_ITSELF = frozenset({
     "here", "near", "in row", "becomes", "next", "neighbour", "no neighbour", "neighbour.", "sees", "not sees",
-    "any like", "none like", "before all", "not before all", "after all", "not after all",
+    "any like", "none like", "before all", "not before all", "after all", "not after all", "some with", "none with",
+    "wider", "not wider", "taller", "not taller", "level", "not level", "within", "not within",
 })  # fmt: skip
+
+_OWN_PLACES = frozenset({"self", "own", "off", "toward", *NEARER})
 
 
 def speaks_of_itself(literal: Literal) -> bool:
@@ -232,7 +280,7 @@ def speaks_of_itself(literal: Literal) -> bool:
         return True
     parts = [*literal[1:], *(inner for part in literal[1:] if isinstance(part, tuple) for inner in part)]
     names = (part for part in parts if isinstance(part, str))
-    return any(name in ("self", "own", "off", "toward") or name.startswith("self.") for name in names)
+    return any(name in _OWN_PLACES or name.startswith("self.") for name in names)
 
 
 def literal_cost(literal: Literal) -> float:
@@ -242,14 +290,7 @@ def literal_cost(literal: Literal) -> float:
     if form in ("more", "at most"):
         cost += quantity_cost(literal[1]) + quantity_cost(literal[2])
     elif len(literal) > 1 and isinstance(literal[1], tuple):
-        anchor, k = literal[1]
-        cost += (
-            0.5 + 0.6 * max(map(abs, k))
-            if anchor == "off"
-            else 0.3
-            if anchor == "origin"
-            else 0.35 * abs(k - 1) + (0.2 if anchor == "self" else 0.0)
-        )
+        cost += place_cost(literal[1])
     elif form != "action" and len(literal) > 1 and isinstance(literal[1], str):
         cost += 0.5 * literal[1].count(".") + (0.6 if literal[1].startswith("the:") else 0.0)
         if form in ("value", "not value") and literal[1] == "self":

@@ -10,6 +10,7 @@ from worldcoder.synthesis.rules.quantities import (
     alike_literals,
     compared_literals,
     counted_literals,
+    varies,
     with_singles,
 )
 from worldcoder.synthesis.rules.relations import common_relations, own_relations
@@ -31,7 +32,10 @@ def common_literals(context: Context) -> Iterator[Literal]:
         # a rule for one direction only is unlikely where others head elsewhere
         yield ("this step" if step and not context.action.args else "action", context.action.name)
     if vocabulary.steps:
-        yield ("heads",) if context.direction is not None else ("heads not",)
+        yield ("heads",) if step and avatar is not None else ("heads not",)
+    if vocabulary.remembers is not None and avatar is not None and step:
+        before = vocabulary.remembered.get(avatar.values.get(vocabulary.remembers))
+        yield ("goes on",) if before == context.direction else ("turns",)
     values = term_values(context)
     common = {term: value for term, value in values.items() if not _is_own(term)}
     for term, target in common.items():
@@ -145,7 +149,9 @@ def arrivals(context: Context, place: Place) -> set[str]:
     for kind in vocabulary.headings:
         for t in scene.kinds.get(kind, ()):
             own = vocabulary.own_direction(scene, t, context.action) if t is not context.thing else None
-            if own is None or t.place is None or (t.place[0] + own[0], t.place[1] + own[1]) != place:
+            if own is None or t.place is None:
+                continue
+            if vocabulary.meant(t.kind, (t.place[0] + own[0], t.place[1] + own[1])) != place:
                 continue
             if all(vocabulary.ever_passable(kind, o.kind) for o in scene.at(place)):
                 found.add(kind)
@@ -200,7 +206,7 @@ def _tells_heading(vocabulary: Vocabulary, kind: str, attribute: str) -> bool:
     """Whether things of a kind head somewhere by this attribute: rules for one way only are unlikely."""
     heading = vocabulary.headings.get(kind)
     own = heading is not None and heading.source == ("own", attribute)
-    return own or (kind == vocabulary.avatar and attribute == vocabulary.facing)
+    return own or (kind == vocabulary.avatar and attribute in (vocabulary.facing, vocabulary.remembers))
 
 
 def _identity_literals(values: Mapping[str, Any], *, own: bool) -> Iterator[Literal]:
@@ -231,7 +237,7 @@ def _equality_literals(context: Context, *, own: bool) -> Iterator[Literal]:
         for attribute, value in thing.values.items()
         if attribute not in (PLACE, KIND)
         and type(value) in (int, float, str)
-        and context.vocabulary.varies(thing.kind, attribute)
+        and varies(context.vocabulary, term, thing, attribute)
     ]
     for i, (first, attribute, a) in enumerate(plain):
         for second, other, b in plain[i + 1 :]:

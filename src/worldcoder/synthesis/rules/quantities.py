@@ -11,6 +11,7 @@ from typing import Any
 
 from worldcoder.synthesis.rules.language import Context, Literal, Quantity, term_values
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Thing
+from worldcoder.synthesis.rules.vocabulary import Vocabulary
 
 _MOST_COUNTED = 3
 """Up to how many it is told how many there are."""
@@ -47,6 +48,13 @@ def with_singles(context: Context, values: Mapping[str, Any]) -> list[tuple[str,
     return things
 
 
+def varies(vocabulary: Vocabulary, term: str, thing: Thing, attribute: str) -> bool:
+    """Whether what a term names was seen with more than one value; a term may name an object of any kind."""
+    if term.startswith("the:"):
+        return vocabulary.varies(thing.kind, attribute)
+    return len(vocabulary.values_of(attribute)) > 1
+
+
 def _quantities(context: Context) -> list[tuple[Quantity, Any, bool]]:
     """The numbers with their values, and whether they were ever seen to change."""
     if "quantities" in context.known:
@@ -57,8 +65,14 @@ def _quantities(context: Context) -> list[tuple[Quantity, Any, bool]]:
         for attribute, value in thing.values.items():
             if attribute in (PLACE, KIND) or not is_number(value):
                 continue
-            if vocabulary.varies(thing.kind, attribute) or vocabulary.is_single(thing.kind):
-                found.append((("of", term, attribute), value, (thing.kind, attribute) in vocabulary.changing))
+            fixed = term.startswith("the:")  # any other term may name an object of any kind
+            if varies(vocabulary, term, thing, attribute) or (fixed and vocabulary.is_single(thing.kind)):
+                changes = (
+                    (thing.kind, attribute) in vocabulary.changing
+                    if fixed
+                    else attribute in vocabulary.changing_attributes
+                )
+                found.append((("of", term, attribute), value, changes))
     for kind, attribute in vocabulary.changing:
         if not vocabulary.is_single(kind) and vocabulary.is_numeric(kind, attribute):
             values = [t.values.get(attribute) for t in context.scene.kinds.get(kind, ())]

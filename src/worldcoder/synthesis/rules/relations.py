@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from worldcoder.synthesis.rules.language import Context, Literal, term_values
+from worldcoder.synthesis.rules.language import Context, Literal, gap, minds_avatar, term_values
 from worldcoder.synthesis.rules.quantities import is_number
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Thing
 
 BESIDE = ((1, 0), (0, 1), (-1, 0), (0, -1))
 _AROUND = (*BESIDE, (1, 1), (-1, 1), (-1, -1), (1, -1))
+_STEPS = (2, 3, 4, 5)
+"""How near the avatar has to be, as far as it is spoken of."""
 _FEW = 8
 """Values of an attribute up to which each is spoken of."""
 
@@ -20,19 +22,32 @@ def own_relations(context: Context) -> Iterator[Literal]:
     thing = context.thing
     if thing.place is not None and all(type(v) is int for v in thing.place):
         yield from _neighbours(context, thing.place)
-        if (
-            context.avatar is not None
-            and thing is not context.avatar
-            and thing.kind in context.vocabulary.autonomous
-        ):
+        if minds_avatar(context):
             yield ("sees",) if sees(context) else ("not sees",)
+            yield from _gaps(context)
     yield from _joined(context, own=True)
     yield from _ranks(context)
+    for term in ("self",) if context.is_avatar else ("self", "me"):
+        yield from _alike(context, term)
 
 
 def common_relations(context: Context) -> Iterator[Literal]:
     """Those of what the action and the avatar name."""
     yield from _joined(context, own=False)
+
+
+def _gaps(context: Context) -> Iterator[Literal]:
+    """How far the avatar is from an object: along which axis more, along which not at all, in how many steps."""
+    assert context.avatar is not None
+    between = gap(context.thing.place, context.avatar.place)
+    if between is not None:
+        wide, tall = map(abs, between)
+        yield ("wider",) if wide > tall else ("not wider",)
+        yield ("taller",) if tall > wide else ("not taller",)
+        for axis, apart in (("x", wide), ("y", tall)):
+            yield ("not level" if apart else "level", axis)
+        for steps in _STEPS:
+            yield ("within" if wide + tall <= steps else "not within", steps)
 
 
 def _neighbours(context: Context, place: Place) -> Iterator[Literal]:
@@ -41,7 +56,7 @@ def _neighbours(context: Context, place: Place) -> Iterator[Literal]:
     beside: set[str] = set()
     values: dict[tuple[str, str, Any], None] = {}  # in the order in which they are met
     for dx, dy in _AROUND:
-        for t in context.scene.at((x + dx, y + dy)):
+        for t in context.scene.at(vocabulary.meant(context.thing.kind, (x + dx, y + dy))):
             if t.kind in vocabulary.alive:
                 yield ("next", t.kind, (dx, dy))
             if (dx, dy) in BESIDE:
@@ -72,6 +87,34 @@ def _joined(context: Context, *, own: bool) -> Iterator[Literal]:
                         for t in context.scene.kinds.get(kind, ())
                     )
                     yield ("joined" if found else "not joined", kind, first, second)
+
+
+def _alike(context: Context, term: str) -> Iterator[Literal]:
+    """Whether there are others with the same value: anybody who waits at the floor where the lift is."""
+    target = context.term(term)
+    for attribute, value in target.values.items() if isinstance(target, Thing) else ():
+        if attribute in (PLACE, KIND) or type(value) not in (int, float, str):
+            continue
+        for kind in context.vocabulary.kinds:
+            if context.vocabulary.varies(kind, attribute) and not context.vocabulary.is_single(kind):
+                there = any(t is not context.thing for t in having(context, kind, term, attribute))
+                yield ("some with" if there else "none with", kind, term, attribute)
+
+
+def having(context: Context, kind: str, term: str, attribute: str) -> list[Thing]:
+    """The objects of a kind that have the value that what a term names has, without that one."""
+    target = context.term(term)
+    value = target.values.get(attribute) if isinstance(target, Thing) else None
+    if value is None:
+        return []
+    there = context.scene.kinds.get(kind, ())
+    return [
+        t for t in there if t is not target and attribute in t.values and _same(t.values[attribute], value)
+    ]
+
+
+def _same(a: Any, b: Any) -> bool:
+    return a is b if isinstance(a, Thing) or isinstance(b, Thing) else bool(a == b)
 
 
 def _ranks(context: Context) -> Iterator[Literal]:

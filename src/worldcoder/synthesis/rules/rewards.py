@@ -71,7 +71,7 @@ def _avatar_literals(vocabulary: Vocabulary, scene: Scene, action: Action, me: T
             yield from _described("on", vocabulary, t)
     if me.place is not None and type(me.place[0]) is int:
         x, y = me.place
-        direction = vocabulary.direction(me, action)
+        direction = vocabulary.looks_to(me, action)
         if direction is not None:
             for t in scene.at((x + direction[0], y + direction[1])):
                 yield from _described("facing", vocabulary, t)

@@ -183,6 +183,7 @@ def _between(context: Context, attribute: str, final: Any, second: DecisionList)
     values = list(known) if len(known) <= _FEW else []
     if type(final) in (int, float):
         values += [final - rule.effect[1] for rule in second.rules if rule.effect[0] == "add"]
+        values += [(final - e[1]) % e[2] for e in (rule.effect for rule in second.rules) if e[0] == "turn"]
     if attribute == PLACE:
         values += [place for term in place_terms(context) if (place := context.place(term)) is not None]
     return values

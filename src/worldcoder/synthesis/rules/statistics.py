@@ -101,6 +101,23 @@ def complete(table: dict[Any, Vector], unknown: Iterable[Any]) -> None:
         table[rest[0]] = missing.pop()
 
 
+def suppose(table: dict[Any, Vector], unknown: Sequence[Any], *, turned_round: bool) -> set[Any]:
+    """With one axis known and two values left, suppose that they are the two ways of the other axis: those values.
+
+    Which is which is a guess: the first thing that changes beside the avatar tells, and a step that leads nowhere
+    where nothing is in the way turns it round.
+    """
+    vectors = list(table.values())
+    if len(unknown) != 2 or len(vectors) != 2 or vectors[0] != (-vectors[1][0], -vectors[1][1]):
+        return set()
+    x, y = vectors[0]
+    if 0 not in (x, y):
+        return set()
+    first, second = reversed(unknown) if turned_round else unknown
+    table[first], table[second] = (-y, x), (y, -x)
+    return {first, second}
+
+
 def standing(scene: Scene, things: Sequence[Thing]) -> tuple[int, int, float]:
     """How many there are, how much there is to say of each, and how near the middle the nearest stands."""
     x0, y0, x1, y1 = scene.bounds

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from worldcoder.synthesis.rules.emit import table_text
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
 from worldcoder.synthesis.rules.statistics import Verb, same_value
+from worldcoder.synthesis.rules.tables import table_text
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 from worldcoder.world.values import Action, State, Transition
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from worldcoder.synthesis.rules.headings import Heading, OwnMoves, Slides
+from worldcoder.synthesis.rules.headings import Heading, OwnMoves, Remembered, Slides
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
 from worldcoder.synthesis.rules.statistics import (
     Vector,
@@ -26,17 +26,21 @@ from worldcoder.synthesis.rules.statistics import (
     outcome_of,
     same_value,
     standing,
+    suppose,
     unit,
     vector_between,
     widened,
 )
+from worldcoder.synthesis.rules.structure import covering, links, structure_of
+from worldcoder.synthesis.rules.torus import Torus, brought_in, straightened
 from worldcoder.world.values import Action, Transition
 
 Look = tuple[Any, ...]
 """A kind, with the values of those of its attributes that change: ("Door", "open")."""
 
-
 _MOST_FACINGS = 8
+_ASTRAY = 3
+"""Times that things of a kind have to go elsewhere than the avatar heads, to be thought not to be pushed."""
 
 
 @dataclass
@@ -71,15 +75,22 @@ class Vocabulary:
         self.links: dict[str, list[str]] = {}
         self.references: dict[tuple[str, str], None] = {}
         self._slides = Slides()
+        self._remembered = Remembered()
+        self.torus = Torus()
+        self.rounds: dict[str, tuple[bool, bool]] = {}  # kinds that go round, along x and along y
+        self.remembers: str | None = None  # the attribute of the avatar that says where it headed last
+        self.remembered: dict[Any, Vector] = {}
         self.tries: Counter[tuple[Verb, Any]] = Counter()
         self.movers: dict[Verb, None] = {}
         self.autonomous: dict[str, None] = {}
+        self._led_astray: Counter[str] = Counter()
+        self.wilful: dict[str, None] = {}  # kinds that went elsewhere than the avatar headed
         self.effective: dict[Verb, None] = {}
         self.actions: dict[str, None] = {}
         self.verbs: dict[Verb, None] = {}
         self.most_arguments = 0
         self._names: set[str] = set()
-        self._with_objects: set[Verb] = set()  # verbs of actions that name objects, which head nowhere
+        self.with_objects: set[Verb] = set()  # verbs of actions that name objects, which head nowhere
         self.kinds: dict[str, None] = {}
         self.frame: tuple[int, int, int, int] | None = None
         self._outcomes: dict[str, Counter[tuple[Verb, Any]]] = {}
@@ -103,7 +114,7 @@ class Vocabulary:
         self.verbs.setdefault(verb)
         self.most_arguments = max(self.most_arguments, len(action.args))
         if len(action.args) > (len(verb) - 1 if isinstance(verb, tuple) else 0):
-            self._with_objects.add(verb)
+            self.with_objects.add(verb)
 
     # ── observation ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -131,6 +142,12 @@ class Vocabulary:
         if any(type(v) is int for place in scene.cells for v in place):
             self.frame = widened(self.frame, scene.bounds)
         self._share(scene)
+
+    def meant(self, kind: str, place: tuple[Any, Any]) -> tuple[Any, Any]:
+        """The place that something of a kind comes to that goes there."""
+        if self.frame is None or kind not in self.rounds:
+            return place
+        return brought_in(place, self.rounds[kind], self.frame)
 
     def in_frame(self, place: tuple[Any, Any]) -> bool:
         """Whether a place lies among the places where anything was ever seen."""
@@ -175,12 +192,16 @@ class Vocabulary:
                     if attribute == PLACE and thing.place and new.place:
                         vector = vector_between(thing.place, new.place)
                         if vector is not None and vector != (0, 0):
+                            self.torus.add(thing.kind, vector)
+                            if self.frame is not None and thing.kind in self.rounds:
+                                vector = straightened(vector, self.rounds[thing.kind], self.frame)
                             self.offsets.setdefault(thing.kind, {}).setdefault(vector)
                             self._move(thing, name, unit(vector), 2)
                             self._own_moves.setdefault(thing.kind, OwnMoves()).add(
                                 scene, name, thing, unit(vector)
                             )
                             self._slides.add(scene, thing, vector, self.look)
+                            self._astray(scene, transition.action, thing, unit(vector))
         kept = {new.index for new in became if new is not None}
         for new in after.things:
             if new.index not in kept:
@@ -190,6 +211,8 @@ class Vocabulary:
             if len(things) == 1:
                 outcome = outcome_of(things[0], became)
                 self._outcomes.setdefault(kind, Counter())[name, outcome] += 1
+                if (new := became[things[0].index]) is not None:
+                    self._remembered.add(name, new)
         if changed:
             self.effective.setdefault(name)
         avatar = scene.single(self.avatar) if self.avatar else None
@@ -233,6 +256,14 @@ class Vocabulary:
                 self._move(avatar, action, (dx, dy), 1)
                 self._touches.setdefault(touched[0], []).append((avatar, action, (dx, dy)))
 
+    def _astray(self, scene: Scene, action: Action, thing: Thing, vector: Vector) -> None:
+        """Note that something went elsewhere than the avatar heads: it was not pushed."""
+        avatar = scene.single(self.avatar) if self.avatar else None
+        if avatar is not None and thing is not avatar and self.direction(avatar, action) != vector:
+            self._led_astray[thing.kind] += 1
+            if self._led_astray[thing.kind] >= _ASTRAY:
+                self.wilful.setdefault(thing.kind)
+
     def _moves_itself(self, kind: str) -> None:
         """Things of a kind change by themselves: that they did beside the avatar tells nothing."""
         if kind not in self.autonomous:
@@ -262,6 +293,7 @@ class Vocabulary:
 
     def _conclude(self) -> None:
         self.avatar = self._find_avatar()
+        self.rounds = self.torus.axes(self.frame)
         self.headings = {
             kind: heading
             for kind, moves in self._own_moves.items()
@@ -271,20 +303,18 @@ class Vocabulary:
         self._kinds_together = {(mover, look[0]) for mover, look in self.together}
         self.changing_attributes = {a for _, a in self.changing}
         self.looks_change = any(a not in (PLACE, KIND) for _, a in self.changing)
-        self.covering = self._find_covering()
+        self.covering = covering(self.kinds, self.changing, self._kinds_together, self.avatar)
         moved = [k for k, a in self.changing if a == PLACE and k != self.avatar]
         self.pushed = {k for k in moved if k not in self.autonomous}
-        links: dict[str, list[str]] = {}  # those that always refer to the same several things
-        for kind, attribute in (pair for pair in self.references if pair not in self.changing):
-            links.setdefault(kind, []).append(attribute)
-        self.links = {kind: a for kind, a in links.items() if kind != self.avatar and len(a) > 1}
+        self.links = links(self.references, self.changing, self.avatar)
         self.steps, self.facing, self.facings, self.assumed = {}, None, {}, set()
+        self.remembers, self.remembered = None, {}
         if self.avatar is None:
             return
         table = {
             verb: moves
             for (kind, verb), moves in self._moves_by_action.items()
-            if kind == self.avatar and verb not in self._with_objects
+            if kind == self.avatar and verb not in self.with_objects
         }
         if not table:
             return
@@ -308,25 +338,13 @@ class Vocabulary:
             self.steps = {**own, **touched}
             if purity < 0.6 and sum(map(sum, (c.values() for c in table.values()))) > 4:
                 self.steps = {}
-            complete(self.steps, [v for v in self.verbs if v not in steps and v not in self._with_objects])
+            complete(self.steps, [v for v in self.verbs if v not in steps and v not in self.with_objects])
+            self.remembers, self.remembered = self._remembered.found(self.avatar, self.steps) or (None, {})
         else:
             known = self.values.get((self.avatar, self.facing), {})
             complete(self.facings, [v for v in known if v not in self.facings])
-            self._assume([v for v in known if v not in self.facings])
-
-    def _assume(self, unknown: list[Any]) -> None:
-        """With one axis known and two values left, suppose that they are the two ways of the other axis.
-
-        Which is which is a guess: the first thing that changes beside the avatar tells, and a step that leads nowhere
-        where nothing is in the way turns it round.
-        """
-        vectors = list(self.facings.values())
-        if len(unknown) == 2 and len(vectors) == 2 and vectors[0] == (-vectors[1][0], -vectors[1][1]):
-            x, y = vectors[0]
-            if 0 in (x, y):
-                first, second = reversed(unknown) if self._turned_round else unknown
-                self.facings[first], self.facings[second] = (-y, x), (y, -x)
-                self.assumed = set(unknown)
+            rest = [v for v in known if v not in self.facings]
+            self.assumed = suppose(self.facings, rest, turned_round=self._turned_round)
 
     def _doubt_assumption(self, scene: Scene, avatar: Thing) -> None:
         """The avatar stayed where it might have gone on: it heads the other way if nothing was in its way."""
@@ -358,26 +376,7 @@ class Vocabulary:
 
     def structure(self) -> tuple[Any, ...]:
         """What the meaning of rows and literals depends on: when it changes, all data are read anew."""
-        return (
-            self.avatar,
-            tuple(sorted(self.steps.items(), key=repr)),
-            self.facing,
-            tuple(sorted(self.facings.items(), key=repr)),
-            tuple(self.kinds),
-            tuple(self.changing),
-            tuple(self.vanishing),
-            tuple(self.appearing),
-            len(self.together),
-            self.frame,
-            tuple(min(len(v), 6) for v in self.values.values()),
-            sum(min(len(v), 6) for v in self.offsets.values()),
-            tuple((kind, h.source, tuple(h.table.items())) for kind, h in self.headings.items()),
-            len(self.references),
-            tuple(sorted(self.pushed)),
-            tuple(self.links),
-            tuple(self.covering),
-            sum(len(self.stops(kind)) for kind in self.offsets if self.slides(kind)),
-        )
+        return structure_of(self)
 
     def attributes_of(self, kind: str) -> tuple[str, ...]:
         """The attributes that objects of a kind have."""
@@ -408,6 +407,13 @@ class Vocabulary:
             return self.facings.get(avatar.values.get(self.facing))
         return self.steps.get(self.verb(action))
 
+    def looks_to(self, avatar: Thing | None, action: Action) -> Vector | None:
+        """The same; with an action that heads nowhere, where the avatar headed last."""
+        way = self.direction(avatar, action)
+        if way is None and avatar is not None and self.remembers is not None:
+            way = self.remembered.get(avatar.values.get(self.remembers))
+        return way
+
     def own_direction(self, scene: Scene, thing: Thing, action: Action) -> Vector | None:
         """Where a thing heads by itself, or None where it does not, or that is not known."""
         heading = self.headings.get(thing.kind)
@@ -420,12 +426,6 @@ class Vocabulary:
 
     def is_single(self, kind: str) -> bool:
         return kind not in self._many
-
-    def _find_covering(self) -> list[tuple[str, str]]:
-        """Pairs of a kind that stays where it is and one that comes to lie there, the avatar aside."""
-        moves = [kind for kind, attribute in self.changing if attribute == PLACE]
-        pairs = [(a, b) for a in self.kinds for b in moves if b != self.avatar and a not in moves]
-        return [pair for pair in pairs if pair in self._kinds_together]
 
     def is_numeric(self, kind: str, attribute: str) -> bool:
         """Whether all values seen are numbers."""

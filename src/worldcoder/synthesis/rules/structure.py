@@ -1,0 +1,62 @@
+"""What the meaning of rows and literals depends on, and some of what it follows from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
+
+from worldcoder.synthesis.rules.scene import PLACE
+
+if TYPE_CHECKING:
+    from worldcoder.synthesis.rules.vocabulary import Vocabulary
+
+
+def structure_of(vocabulary: Vocabulary) -> tuple[Any, ...]:
+    """What the meaning of rows and literals depends on: when it changes, all data are read anew."""
+    return (
+        vocabulary.avatar,
+        tuple(sorted(vocabulary.steps.items(), key=repr)),
+        vocabulary.facing,
+        tuple(sorted(vocabulary.facings.items(), key=repr)),
+        vocabulary.remembers,
+        tuple(sorted(vocabulary.remembered.items(), key=repr)),
+        tuple(vocabulary.kinds),
+        tuple(vocabulary.changing),
+        tuple(vocabulary.vanishing),
+        tuple(vocabulary.appearing),
+        len(vocabulary.together),
+        vocabulary.frame,
+        tuple(min(len(v), 6) for v in vocabulary.values.values()),
+        sum(min(len(v), 6) for v in vocabulary.offsets.values()),
+        tuple((kind, h.source, tuple(h.table.items())) for kind, h in vocabulary.headings.items()),
+        len(vocabulary.references),
+        tuple(sorted(vocabulary.pushed)),
+        tuple(vocabulary.links),
+        tuple(vocabulary.wilful),
+        tuple(vocabulary.rounds.items()),
+        tuple(vocabulary.covering),
+        sum(len(vocabulary.stops(kind)) for kind in vocabulary.offsets if vocabulary.slides(kind)),
+    )
+
+
+def covering(
+    kinds: Iterable[str],
+    changing: Iterable[tuple[str, str]],
+    together: Collection[tuple[str, str]],
+    avatar: str | None,
+) -> list[tuple[str, str]]:
+    """Pairs of a kind that stays where it is and one that comes to lie there, the avatar aside."""
+    moves = [kind for kind, attribute in changing if attribute == PLACE]
+    pairs = [(a, b) for a in kinds for b in moves if b != avatar and a not in moves]
+    return [pair for pair in pairs if pair in together]
+
+
+def links(
+    references: Iterable[tuple[str, str]], changing: Collection[tuple[str, str]], avatar: str | None
+) -> dict[str, list[str]]:
+    """The kinds that always refer to the same several things, with the attributes that do."""
+    found: dict[str, list[str]] = {}
+    for kind, attribute in references:
+        if (kind, attribute) not in changing:
+            found.setdefault(kind, []).append(attribute)
+    return {kind: a for kind, a in found.items() if kind != avatar and len(a) > 1}
