@@ -116,9 +116,8 @@ class Agent:
             self._searches.patience.renew()
         self._start = state
         self._episode.begin()
-        self._queue.clear()
-        self._without_plan.clear()
-        self._disappointed.clear()
+        for known in (self._queue, self._without_plan, self._disappointed):
+            known.clear()
         self.proposer.begin(state, goal, self._known_actions(state))
         if self._to_fit:
             self._to_fit = False
@@ -138,8 +137,7 @@ class Agent:
             self._queue.clear()
             self._plan(state)
         if self._queue:
-            _, action, why, note = self._queue.popleft()
-            return Decision(action, why, note)
+            return Decision(*self._queue.popleft()[1:])
         if not self.settled and (state == self._start or not self._promises_goal()):
             return Decision(self._rng.choice(actions), "random", "nothing else to do")
         self._searches.patience.renew()  # what is hoped for from the start is to be found there
@@ -207,8 +205,7 @@ class Agent:
 
     def _plan(self, state: State) -> None:
         """Fill the queue: a plan to a reward, else the way to something worth trying."""
-        self.guess = None
-        self.phi2 = None
+        self.guess = self.phi2 = None
         with self._clock("planning"):
             self._plan_to_reward(state)
 
@@ -413,19 +410,19 @@ class Agent:
         inherited = self.learner.inherited(self.goal)
         if inherited is not None:
             yield inherited
-            return
         for proposal in self.proposer.reward_programs(self.goal, self._start):
+            if inherited is not None and not proposal.learned:
+                return
             if proposal.learned or self._in_vain[proposal.program.id] < 2:
                 yield proposal
 
     def _likely(self) -> list[RewardProposal]:
-        """What was learned of the goal, or else the guesses that go before exploring."""
+        """What was learned of the goal, or else the guesses that go before exploring; the likeliest first."""
         likely: list[RewardProposal] = []
         for proposal in self._proposals():
-            if proposal.learned:
-                return [proposal]
-            too_dear = likely and proposal.cost > likely[0].cost + self.config.patience
-            if too_dear or proposal.cost == float("inf") or not self.config.optimism:
+            dearest = likely[0].cost + self.config.patience if likely else _DEAREST
+            guessing = self.config.optimism and not (likely and likely[0].learned)
+            if not proposal.learned and (not guessing or proposal.cost > dearest):
                 break
             likely.append(proposal)
         return likely
@@ -448,5 +445,6 @@ class Agent:
 
 _VAIN_HOPES = 3
 """Steps that are left out of a search for a hopeful way, one after the other, because they led elsewhere."""
+_DEAREST = 1e9
 _NEVER = Status.UNREACHABLE
 _UNKNOWN = (Status.BUDGET, -1)

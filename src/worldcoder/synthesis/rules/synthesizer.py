@@ -192,7 +192,14 @@ class RulesSynthesizer:
         rewards.fit(self.dynamics.vocabulary)
         best = rewards.lists[0]
         if rewards.succeeded:
-            yield RewardProposal(self._best_reward(rewards), True, needs=self._needs(rewards, best))
+            learned, needs = self._best_reward(rewards), self._needs(rewards, best)
+            yield RewardProposal(learned, True, needs=needs)
+            reading = self._reading_of.get(learned)
+            brave = None if reading is None else self._bravely(reading, rewards)
+            if brave is not None:
+                yield RewardProposal(
+                    brave[0], True, "failures that only other goals knew left out", _BRAVE, needs
+                )
             return
         read, unfounded = list(self._read(rewards)), list[RewardProposal]()
         for i, (program, reading) in enumerate(read):
