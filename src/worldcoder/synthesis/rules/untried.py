@@ -47,7 +47,7 @@ class Untried:
         """Take in what was tried since the last time; everything where it is told apart otherwise now."""
         telling = tuple((kind, *_telling(vocabulary, kind)) for kind in vocabulary.kinds)
         heads = tuple(_table(vocabulary).items()), frozenset(vocabulary.assumed)
-        structure = (vocabulary.avatar, vocabulary.facing, heads, telling)
+        structure = (vocabulary.avatar, vocabulary.facing, vocabulary.remembers, heads, telling)
         if structure != self._structure:
             self._structure, self._read = structure, 0
             self._tried.clear()
@@ -147,10 +147,15 @@ def _written(source: str, vocabulary: Vocabulary, constants: Mapping[str, str], 
     if avatar is None or not table or PLACE not in vocabulary.attributes_of(avatar):
         return None
     value = f"getattr(me, {vocabulary.facing!r}, None)" if vocabulary.facing else "None"
-    step = value
+    step, verb = f"HEADS.get({value})", "action.name"
     if not vocabulary.facing:
-        step = "action.name" if plain else "(action.name, *action.args)"
-        table = {key if plain or isinstance(key, tuple) else (key,): v for key, v in table.items()}
+        key = "action.name" if plain else "(action.name, *action.args)"
+        table = {verb if plain or isinstance(verb, tuple) else (verb,): v for verb, v in table.items()}
+        step, verb = f"HEADS.get({key})", "''"
+        if vocabulary.remembers:  # what heads nowhere is done to what the avatar looks at
+            looks = table_text(vocabulary.remembered)
+            step = f"HEADS.get({key}, {looks}.get(getattr(me, {vocabulary.remembers!r}, None)))"
+            verb = f"'' if {key} in HEADS else action.name"
     values = [a for a in vocabulary.attributes_of(avatar) if a not in (PLACE, KIND)]
     constants = {
         "HEADS": table_text(table),
@@ -161,7 +166,6 @@ def _written(source: str, vocabulary: Vocabulary, constants: Mapping[str, str], 
     }
     head = "\n".join(f"{name} = {text}" for name, text in constants.items())
     known = source.replace("def transition(state, action):", "def foreseen(state, action):")
-    verb = "action.name" if vocabulary.facing else "''"
     body = (_BEGINNING + program).format(avatar=avatar, step=step, verb=verb, value=value)
     return f"{known}\n\n{head}\n\n\n{body}"
 
@@ -184,12 +188,13 @@ def _table(vocabulary: Vocabulary) -> dict[Any, Any]:
 def _touches(vocabulary: Vocabulary, scene: Scene, action: Action) -> Iterator[tuple[Touch, Thing, Thing]]:
     """What an action touches, with the avatar and the thing."""
     me = scene.single(vocabulary.avatar) if vocabulary.avatar else None
-    direction = vocabulary.direction(me, action)
+    direction = vocabulary.looks_to(me, action)
     if me is None or me.place is None or direction is None or type(me.place[0]) is not int:
         return
     held = [value for a in sorted(me.values) if isinstance(value := me.values[a], Thing)]
     mine = (_sign(vocabulary, me), *(_sign(vocabulary, thing) for thing in held))
-    verb = action.name if vocabulary.facing else ""
+    walks = not vocabulary.facing and vocabulary.direction(me, action) is not None
+    verb = "" if walks else action.name
     ways = [direction]
     value = me.values.get(vocabulary.facing) if vocabulary.facing else None
     if value in vocabulary.assumed:  # it may as well head the other way
@@ -241,7 +246,7 @@ def _telling(vocabulary: Vocabulary, kind: str) -> tuple[str, ...]:
         attribute
         for attribute in vocabulary.attributes_of(kind)
         if attribute not in (PLACE, KIND)
-        and not (mine and attribute == vocabulary.facing)
+        and not (mine and attribute in (vocabulary.facing, vocabulary.remembers))
         and sum(isinstance(v, str | bool) for v in vocabulary.values.get((kind, attribute), ())) > 1
     )
 
@@ -257,7 +262,7 @@ def touched(state, action):
     """The avatar, what it did, its values, how it was, and for each way that it may head, what was there."""
     found = state.all({avatar!r})
     me = found[0] if len(found) == 1 else None
-    step = None if me is None or me.x is None else HEADS.get({step})
+    step = None if me is None or me.x is None else {step}
     if step is None:
         return None
     before = [getattr(me, attribute, None) for attribute in MINE]

@@ -332,14 +332,15 @@ class Vocabulary:
                     best, self.facing, self.facings = share, attribute, facings
         if self.facing is None:
             own = {verb: to for verb, to in steps.items() if verb in self.movers}
-            touched = {
-                v: to for v, to in steps.items() if v not in own and is_sure(table[v], to, own.values())
-            }
-            self.steps = {**own, **touched}
+            self.steps = {v: to for v, to in steps.items() if v in own or is_sure(table[v], to, own.values())}
             if purity < 0.6 and sum(map(sum, (c.values() for c in table.values()))) > 4:
                 self.steps = {}
             complete(self.steps, [v for v in self.verbs if v not in steps and v not in self.with_objects])
             self.remembers, self.remembered = self._remembered.found(self.avatar, self.steps) or (None, {})
+            if (
+                self.remembers
+            ):  # what never moved it, and heads where another action does, is done to what is ahead
+                self.steps = {v: to for v, to in self.steps.items() if v in own or to not in own.values()}
         else:
             known = self.values.get((self.avatar, self.facing), {})
             complete(self.facings, [v for v in known if v not in self.facings])
