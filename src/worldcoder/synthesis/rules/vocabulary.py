@@ -319,7 +319,6 @@ class Vocabulary:
         if not table:
             return
         carried = self._own_moves[self.avatar].carried() if self.avatar in self._own_moves else None
-        carriers: set[Verb] = set()
         if carried is not None:
             self.headings[self.avatar], carriers = carried
             table = {verb: moves for verb, moves in table.items() if verb not in carriers} or table
@@ -337,9 +336,7 @@ class Vocabulary:
                 self.steps = {}
             complete(self.steps, [v for v in self.verbs if v not in steps and v not in self.with_objects])
             self.remembers, self.remembered = self._remembered.found(self.avatar, self.steps) or (None, {})
-            if (
-                self.remembers
-            ):  # what never moved it, and heads where another action does, is done to what is ahead
+            if self.remembers:  # what never moved it, and heads as another action, is done to what is ahead
                 self.steps = {v: to for v, to in self.steps.items() if v in own or to not in own.values()}
         else:
             known = self.values.get((self.avatar, self.facing), {})
