@@ -281,3 +281,31 @@ def test_kinds_that_seemed_alike_are_told_apart() -> None:
     held = [((x, y), ((0, 0), (2, 2), None)) for x, y in ((0, 1), (2, 3), (3, 2))]
     puts = [carrying_step(now, Action("put"), for_good) for now in held]
     assert wrong(emit_transition(dynamics), [*seen, *more, *puts]) == []
+
+
+def test_what_is_put_down_is_what_was_carried_though_nothing_else_was_ever_there() -> None:
+    """A rule that changes a thing says which: not all things are put down when a crate is carried."""
+
+    def alone(kind: str, look: dict[str, object], seed: int) -> list[Transition]:
+        rng, found, porter, place = random.Random(seed), [], (1, 1), (2, 1)
+        state = scene(porter, [(kind, look, place)])
+        for _ in range(80):
+            action = rng.choice(CARRYING)
+            now = porter, (place,)
+            porter, (place,) = carry(now, action)
+            after = scene(porter, [(kind, look, place)])
+            found.append(Transition(state, "carry", action, after, 0.0, False))
+            state = after
+        return found
+
+    def scene(porter: tuple[int, int], things: list[tuple[str, dict[str, object], object]]) -> State:
+        objects = [Obj(k, x=p[0] if p else None, y=p[1] if p else None, **look) for k, look, p in things]
+        held = [o for o, (_, _, place) in zip(objects, things, strict=True) if place is None]
+        return State([Obj("Porter", x=porter[0], y=porter[1], holds=held[0] if held else None), *objects])
+
+    ball, crate = ("Ball", {"tint": "red"}), ("Crate", {"tint": "blue"})
+    seen = [*alone(*ball, 1), *alone(*crate, 2)]
+    before = scene((3, 3), [(*ball, (0, 2)), (*crate, None)])
+    after = scene((3, 3), [(*ball, (0, 2)), (*crate, (3, 3))])
+    both = Transition(before, "carry", Action("put"), after, 0.0, False)
+    assert wrong(emit_transition(learn(seen, CARRYING)), [*seen, both]) == []
