@@ -19,10 +19,10 @@ from worldcoder.agent_values import Counts as Counts
 from worldcoder.agent_values import Decision as Decision
 from worldcoder.agent_values import Timer as Timer
 from worldcoder.agent_values import Why as Why
-from worldcoder.exploration import NEWS, Explorer, KnownSteps, Lesson, worth
+from worldcoder.exploration import Explorer, KnownSteps, Lesson
 from worldcoder.planning import Plan, Status
 from worldcoder.programs import Actions, Knowledge, Program, Runner, Simulation, WorldModel, default_runner
-from worldcoder.searching import EpisodeSoFar, Searches
+from worldcoder.searching import EpisodeSoFar, News, Searches
 from worldcoder.searching import search as search
 from worldcoder.synthesis.learner import Learner
 from worldcoder.synthesis.proposer import BOLDEST, Counterexample, Proposer, RewardProposal
@@ -68,6 +68,7 @@ class Agent:
         self._episode = EpisodeSoFar(self._runner)
         sources = self._action_source, self._episode.progress
         self._searches = Searches(proposer, self.learner, self._runner, planner, *sources)
+        self._news = News(proposer, self._searches, config.guess_nodes)
         self._start: State | None = None
         self._action_sets: set[tuple[Action, ...]] = set()
         self._queue: deque[tuple[State, Action, Why, str]] = deque()  # where it should be, what to do
@@ -161,6 +162,7 @@ class Agent:
         with self._clock("synthesis"):
             self._synthesise()
         self.counts.surprises += not self.learner.foreseen
+        self._news.note(transition.state, transition.action, foreseen=self.learner.foreseen)
         if self._queue and (self._queue[0][0] != transition.next_state or not self.learner.foreseen):
             self._queue.clear()  # the plan in hand does not hold any more, or what it hoped for is known now
 
@@ -378,18 +380,8 @@ class Agent:
     def _seek_news(self, state: State, other: Lesson | None) -> bool:
         """Queue a way to a step of whose reward nothing seen so far tells, unless another lesson is worth more."""
         assert self._start is not None
-        program = self.proposer.news_program(self.goal, self._start)
-        nodes = self.config.guess_nodes if other is None else self.config.guess_nodes // 10
-        status, tried = self._without_plan.get("" if program is None else program.id, _UNKNOWN)
-        if program is None or status is _NEVER or tried >= nodes:
-            return False
-        simulation, found = self._searches.search("news", state, program, nodes)
-        if found.found and other is not None and worth(NEWS, len(found.actions)) <= other.worth:
-            return False
-        if found.found and self._enqueue(simulation, found.actions, "explore", "news of the reward"):
-            return True
-        self._without_plan[program.id] = found.status, nodes
-        return False
+        news = self._news.way(state, (self.goal, self._start), other, self._without_plan)
+        return news is not None and self._enqueue(news[0], news[1].actions, "explore", "news of the reward")
 
     def _promises_goal(self) -> bool:
         """Whether there is a plan from the start of the episode (φ2) to something likely, hoping included."""

@@ -14,9 +14,6 @@ from worldcoder.world.values import Action, Goal, State
 Step = tuple[State, Action]
 Way = tuple[Step, ...]
 
-NEWS = 3.0
-"""The interest of a reward of which nothing is known."""
-
 REMEMBERED = 20_000
 """Predicted steps that are kept."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from worldcoder.exploration import Lesson, worth
 from worldcoder.planning import Budget, Plan, Status
 from worldcoder.planning.parts import Progress
 from worldcoder.planning.patience import Patience
 from worldcoder.programs import Actions, Program, Runner, Simulation
 from worldcoder.synthesis.learner import Learner
 from worldcoder.synthesis.proposer import BOLDEST, Proposer, RewardProposal
-from worldcoder.world.values import Action, State, Transition
+from worldcoder.world.values import Action, Goal, State, Transition
 
 Step = tuple[State, Action]
 
@@ -232,6 +233,63 @@ class Searches:
                 if found.found and program is not None:
                     return bold, program.id
         return None
+
+
+class News:
+    """The search for steps of whose reward nothing seen so far tells, and how often such a step surprised."""
+
+    def __init__(self, proposer: Proposer, searches: Searches, nodes: int) -> None:
+        self._proposer = proposer
+        self._searches = searches
+        self._nodes = nodes
+        self._sought: Step | None = None
+        self._tried = self._surprised = 0
+
+    def way(
+        self,
+        state: State,
+        episode: tuple[Goal, State],
+        other: Lesson | None,
+        without_plan: dict[str, tuple[Status, int]],
+    ) -> tuple[Simulation, Plan] | None:
+        """A plan to the next one, unless another lesson is worth more.
+
+        episode: its goal and start. without_plan: how searches so far ended, and their nodes; it is added to.
+        """
+        program = self._proposer.news_program(*episode)
+        nodes = self._nodes if other is None else self._nodes // _IN_PASSING
+        if program is None:
+            return None
+        status, tried = without_plan.get(program.id, (Status.BUDGET, -1))
+        if status is Status.UNREACHABLE or tried >= nodes:
+            return None
+        simulation, found = self._searches.search("news", state, program, nodes)
+        if not found.found:
+            without_plan[program.id] = found.status, nodes
+            return None
+        if other is not None and worth(self._interest, len(found.actions)) <= other.worth:
+            return None
+        self._sought = _steps_of(simulation, found)[-1]
+        return simulation, found
+
+    @property
+    def _interest(self) -> float:
+        return _NEWS * (_TRUST + self._surprised) / (_TRUST + self._tried)
+
+    def note(self, state: State, action: Action, *, foreseen: bool) -> None:
+        """A step was taken; it counts if it is the one that was sought."""
+        if self._sought == (state, action):
+            self._sought = None
+            self._tried += 1
+            self._surprised += not foreseen
+
+
+_NEWS = 3.0
+"""The interest of a reward of which nothing is known, before any was sought."""
+_TRUST = 3.0
+"""Surprising ones that are supposed to have been found already."""
+_IN_PASSING = 10
+"""How many times fewer nodes the search for news has where something else is worth doing."""
 
 
 def _steps_of(simulation: Simulation, plan: Plan) -> list[Step]:
