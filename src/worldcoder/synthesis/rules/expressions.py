@@ -202,6 +202,13 @@ class Writer:
                 return f"{sign}any({read('o', attribute)} == {value!r} for o in {alike})"
             case (("moved" | "not moved") as form,):
                 return f"{self.use('spot')}({self.me}) {'!=' if form == 'moved' else '=='} origin"
+            case (("passed" | "not passed") as form, kind):
+                way = f"{self.use('on_the_way')}(state, origin, {self.me}, {kind!r})"
+                return way if form == "passed" else f"not {way}"
+            case (("passed like" | "not passed like") as form, kind, attribute):
+                way = f"{self.use('on_the_way')}(state, origin, {self.me}, {kind!r})"
+                alike = f"{self.use('alike')}(o, {self.this}, {attribute!r})"
+                return f"{'' if form == 'passed like' else 'not '}any({alike} for o in {way})"
             case ("here", term):
                 return f"{self.use('place_of')}({self.this}) == {self.place(term)}"
             case (("comes" | "none comes") as form, term, kind):

@@ -106,4 +106,14 @@ def after_all(state, obj, attribute, target, number):
     mine = getattr(obj, number)
     return is_object(target) and all(mine > v for v in numbers_there(state, obj, attribute, target, number))
 ''',
+    "on_the_way": '''
+def on_the_way(state, start, mover, kind):
+    """The objects of a kind on the straight way that a mover has gone from a place, the end included."""
+    if start is None or mover is None or None in (start[0], mover.x) or (start[0] != mover.x and start[1] != mover.y):
+        return []
+    dx, dy = mover.x - start[0], mover.y - start[1]
+    times = max(abs(dx), abs(dy))
+    places = [(start[0] + k * dx // times, start[1] + k * dy // times) for k in range(1, times + 1)]
+    return [o for x, y in places for o in state.at(x, y, kind) if o is not mover]
+''',
 }

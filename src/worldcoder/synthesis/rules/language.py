@@ -48,6 +48,7 @@ COSTS: Mapping[str, float] = {
     "within": 2.6, "not within": 2.8,
     "neighbour": 2.4, "no neighbour": 2.6, "neighbour.": 3.2, "next": 3.8, "sees": 2.2, "not sees": 2.4,
     "joined": 2.4, "not joined": 2.6, "before all": 2.6, "not before all": 2.8, "after all": 2.6, "not after all": 2.8,
+    "passed": 2.4, "not passed": 2.6, "passed like": 2.8, "not passed like": 3.0,
     "some with": 2.6, "none with": 2.8,
     "more": 3.0, "at most": 3.0, "count least": 3.0, "count below": 3.0,
 }  # fmt: skip
@@ -268,7 +269,8 @@ _OWN = 0.5
 _OF_ITSELF = frozenset({
     "here", "near", "in row", "becomes", "next", "neighbour", "no neighbour", "neighbour.", "sees", "not sees",
     "any like", "none like", "before all", "not before all", "after all", "not after all", "some with", "none with",
-    "wider", "not wider", "taller", "not taller", "level", "not level", "within", "not within",
+    "wider", "not wider", "taller", "not taller", "level", "not level", "within", "not within", "passed like",
+    "not passed like",
 })  # fmt: skip
 
 _OWN_PLACES = frozenset({"self", "own", "off", "toward", *NEARER})

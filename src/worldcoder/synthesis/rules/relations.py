@@ -8,6 +8,7 @@ from typing import Any
 from worldcoder.synthesis.rules.language import Context, Literal, gap, minds_avatar, term_values
 from worldcoder.synthesis.rules.quantities import is_number
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Thing
+from worldcoder.synthesis.rules.statistics import unit, vector_between
 
 BESIDE = ((1, 0), (0, 1), (-1, 0), (0, -1))
 _AROUND = (*BESIDE, (1, 1), (-1, 1), (-1, -1), (1, -1))
@@ -27,6 +28,8 @@ def own_relations(context: Context) -> Iterator[Literal]:
             yield from _gaps(context)
     yield from _joined(context, own=True)
     yield from _ranks(context)
+    for kind, attribute, found in _passed_alike(context):
+        yield ("passed like" if found else "not passed like", kind, attribute)
     for term in ("self",) if context.is_avatar else ("self", "me"):
         yield from _alike(context, term)
 
@@ -34,6 +37,47 @@ def own_relations(context: Context) -> Iterator[Literal]:
 def common_relations(context: Context) -> Iterator[Literal]:
     """Those of what the action and the avatar name."""
     yield from _joined(context, own=False)
+    way = on_the_way(context)
+    if way is not None:
+        passed = {t.kind for t in way}
+        for kind in context.vocabulary.kinds:
+            if kind != context.vocabulary.avatar:
+                yield ("passed" if kind in passed else "not passed", kind)
+
+
+def on_the_way(context: Context) -> list[Thing] | None:
+    """What lies on the way that the avatar has gone in earlier phases, the end included.
+
+    None where it never goes farther than one step: what it came onto says as much.
+    """
+    avatar, start = context.avatar, context.origin
+    if avatar is None or start is None or not context.vocabulary.slides(avatar.kind):
+        return None
+    end = avatar.place
+    vector = vector_between(start, end) if end is not None else None
+    if end is None or vector is None or 0 not in vector or not all(type(v) is int for v in (*start, *end)):
+        return []
+    (x, y), (dx, dy), times = start, unit(vector), max(map(abs, vector))
+    return [
+        t for k in range(1, times + 1) for t in context.scene.at((x + k * dx, y + k * dy)) if t is not avatar
+    ]
+
+
+def _passed_alike(context: Context) -> Iterator[tuple[str, str, bool]]:
+    """By kind and attribute, whether something that has the object's own value lies on the way."""
+    way, thing, vocabulary = on_the_way(context), context.thing, context.vocabulary
+    if way is None or context.is_avatar:
+        return
+    for attribute, value in thing.values.items():
+        if (
+            attribute not in (PLACE, KIND)
+            and isinstance(value, str)
+            and vocabulary.varies(thing.kind, attribute)
+        ):
+            for kind in vocabulary.kinds:
+                if kind != thing.kind and vocabulary.varies(kind, attribute):
+                    found = any(t.kind == kind and t.values.get(attribute) == value for t in way)
+                    yield kind, attribute, found
 
 
 def _gaps(context: Context) -> Iterator[Literal]:
