@@ -8,15 +8,14 @@ from typing import Literal
 
 from worldcoder.synthesis.rules.dynamics import Doubt
 
-Sort = Literal["unseen", "disputed", "unpaired"]
-"""Something was never met; hypotheses disagree; things were never met together, or it is not known where it leads."""
+Sort = Literal["unseen", "disputed", "unpaired", "usual"]
+"""Something was never met; hypotheses disagree; things were never met together, or it is not known where it leads; any
+of these around an action that always did the same, whatever was around."""
 
-BEFORE: Mapping[Sort, float] = {"unseen": 3.0, "disputed": 2.0, "unpaired": 1.0}
+BEFORE: Mapping[Sort, float] = {"unseen": 3.0, "disputed": 2.0, "unpaired": 1.0, "usual": 0.3}
 """What a step of each sort is worth before any was tried."""
 NAMED = 2.0
 """How many times as much what the goal speaks of is worth, where it was never met."""
-USUAL = 0.1
-"""How much is left around an action that always did the same, whatever was around."""
 _TRUST = 3.0
 """Surprising steps of each sort that are supposed to have been tried already."""
 
@@ -47,10 +46,11 @@ class Interest:
         return BEFORE[sort] * self.rate(sort)
 
 
-def sort_of(doubt: Doubt) -> Sort | None:
-    """What is not known of a step; None: nothing."""
-    if doubt.unseen:
+def sort_of(doubt: Doubt, *, usual: bool = False) -> Sort | None:
+    """What is not known of a step; None: nothing. usual: its action always did the same, whatever was around."""
+    if doubt.unseen and not usual:
         return "unseen"
     if doubt.disputed:
         return "disputed"
-    return "unpaired" if doubt.pairs or doubt.lost else None
+    known = not (doubt.unseen or doubt.pairs or doubt.lost)
+    return None if known else "usual" if usual else "unpaired"

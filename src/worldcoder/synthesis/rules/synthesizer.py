@@ -19,7 +19,7 @@ from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.emit_reward import emit_reward, fails, worthless
 from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, kinds_needed, words
 from worldcoder.synthesis.rules.habits import Habits
-from worldcoder.synthesis.rules.interest import NAMED, USUAL, Interest, Sort, sort_of
+from worldcoder.synthesis.rules.interest import NAMED, Interest, Sort, sort_of
 from worldcoder.synthesis.rules.lifting import Lifting, Reading
 from worldcoder.synthesis.rules.lists import DecisionList
 from worldcoder.synthesis.rules.rewards import Rewards
@@ -337,9 +337,7 @@ class RulesSynthesizer:
     @property
     def top_interest(self) -> float:
         named = NAMED if self._words else 1.0
-        return max(
-            named * self._interest.of("unseen"), self._interest.of("disputed"), self._interest.of("unpaired")
-        )
+        return named * self._interest.of("unseen")
 
     def interest(self, state: State, action: Action, above: float = 0.0) -> float:
         if self._version != self.dynamics.version:
@@ -348,8 +346,8 @@ class RulesSynthesizer:
             self._habits.read(self.dynamics.vocabulary, self.dynamics.transitions)
         step = state, action
         if step not in self._doubts:
-            met = max(self._interest.of("disputed"), self._interest.of("unpaired"))
-            if above >= met and not self.dynamics.unseen(state, action):
+            met: tuple[Sort, ...] = ("disputed", "unpaired", "usual")
+            if above >= max(map(self._interest.of, met)) and not self.dynamics.unseen(state, action):
                 return 0.0
             self._doubts[step] = self._weigh(self.dynamics.doubt(state, action), action)
         sort, share = self._doubts[step]
@@ -370,13 +368,12 @@ class RulesSynthesizer:
 
     def _weigh(self, doubt: Doubt, action: Action) -> tuple[Sort | None, float]:
         """What is not known of a step, and how much of its interest counts."""
-        sort, share = sort_of(doubt), 1.0
-        if sort != "disputed" and self._habits.has(self.dynamics.vocabulary.verb(action)):
-            sort, share = ("disputed", 1.0) if doubt.disputed else (sort, USUAL)
+        sort = sort_of(doubt, usual=self._habits.has(self.dynamics.vocabulary.verb(action)))
+        share = _LAST if action.name in self._ending else 1.0
         # what the goal speaks of is looked at first
         if sort == "unseen" and any(self._words & words(str(p)) for lit in doubt.unseen for p in lit[1:]):
             share *= NAMED
-        return sort, share * (_LAST if action.name in self._ending else 1.0)
+        return sort, share
 
     def evidence(self, program: Program) -> Program:
         """The same code, with its evidence counted anew."""
