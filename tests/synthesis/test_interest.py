@@ -18,7 +18,7 @@ def test_nothing_was_tried_yet(sort: Sort) -> None:
     assert Interest().of(sort) == BEFORE[sort]
 
 
-@pytest.mark.parametrize("sort", ["disputed", "unpaired"])
+@pytest.mark.parametrize("sort", ["disputed", "unpaired", "usual"])
 def test_what_never_surprises_is_worth_less_and_less_and_never_nothing(sort: Sort) -> None:
     interest, worth = Interest(), [BEFORE[sort]]
     for _ in range(50):
@@ -49,3 +49,14 @@ def test_the_sort_of_a_step_is_the_first_that_fits() -> None:
     assert sort_of(Doubt((("at", ("me", 1), "Cup"),), 2, 1, True)) == "unseen"
     assert sort_of(Doubt((), 2, 1, True)) == "disputed"
     assert sort_of(Doubt((), 2, 0, False)) == sort_of(Doubt((), 0, 0, True)) == "unpaired"
+
+
+def test_around_what_always_did_the_same_only_a_dispute_counts_in_full() -> None:
+    unseen = (("at", ("me", 1), "Cup"),)
+    assert sort_of(Doubt((), 0, 0, False), usual=True) is None
+    assert sort_of(Doubt(unseen, 2, 1, True), usual=True) == "disputed"
+    assert (
+        sort_of(Doubt(unseen, 0, 0, False), usual=True)
+        == sort_of(Doubt((), 2, 0, False), usual=True)
+        == "usual"
+    )
