@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "llm": "errors",
     "synthesis": "errors world planning programs llm",
     "exploration": "errors world planning programs synthesis",
-    "searching": "errors world planning programs synthesis",
+    "searching": "errors world planning programs synthesis exploration",
     "agent_values": "errors world",
     "agent": "errors world planning programs synthesis exploration searching agent_values",
     "comparison": "errors world envs planning programs",

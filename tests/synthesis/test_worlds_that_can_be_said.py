@@ -124,3 +124,13 @@ def test_another_process_writes_the_same_program() -> None:
         for seed in ("1", "2", "3")
     ]
     assert len(set(written)) == 1 and b"def transition" in written[0]
+
+
+def test_what_a_slide_passed_is_learned() -> None:
+    """Every gate of a colour turns when its switch is passed, however far the skater goes: one rule in few words."""
+    seen = steps("lab:ice", range(12), 120)
+    synthesizer = learned("lab:ice", seen)
+    source = synthesizer.transition_program().source
+    assert "for o in on_the_way(state, origin, skater, 'Switch')" in source
+    (gates,) = (t for t in synthesizer.dynamics.targets.values() if t.pool == ("Gate",))
+    assert len(gates.lists[0].rules) == 2 and not gates.rows.contradictions
