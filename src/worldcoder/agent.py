@@ -366,7 +366,8 @@ class Agent:
                 known=self._known_steps.of(self._searches.program, reward),
             )
             found = explorer.most_interesting()
-            news = (found is None or reward is not None) and self._seek_news(state, found)
+            reached = next((p.learned for p in self._proposals()), False)  # else guesses look for its reward
+            news = (found is None or reached) and self._seek_news(state, found)
             if found is None and not (not untried or news or self.settled or self._promises_goal()):
                 found = explorer.untried()  # all agree, and yet no goal is in sight: all may be wrong
             for fault in explorer.faults(self.goal):
