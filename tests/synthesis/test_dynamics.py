@@ -33,7 +33,7 @@ WORLDS = {
 
 def learn(transitions: list[Transition], actions: list[Action]) -> Dynamics:
     dynamics = Dynamics()
-    dynamics.vocabulary.observe_actions(actions)
+    dynamics.begin(transitions[0].state, actions)
     for transition in transitions:
         dynamics.observe(transition)
         dynamics.fit()
@@ -105,12 +105,12 @@ def test_doubt_ends_where_everything_was_tried() -> None:
     """What was met and explained by one effect only is not doubted; what was never met is."""
     seen = walk(PUSHING_ROOM, pushing, STEPS, 400, seed=3)
     dynamics = learn(seen, STEPS)
-    doubts = [dynamics.doubt(t.state, t.action) for t in seen]
+    doubts = [dynamics.doubts.of(t.state, t.action) for t in seen]
     assert all(not d.unseen and not d.disputed for d in doubts)
     new = room(Obj("Walker", x=1, y=1), Obj("Crate", x=2, y=2), Obj("Ghost", x=2, y=1))
     for thing in new:
         dynamics.vocabulary.kinds.setdefault(thing.kind)
-    assert dynamics.doubt(new, Action("e")).unseen
+    assert dynamics.doubts.of(new, Action("e")).unseen
 
 
 def _renamed(state: State, words: dict[str, str]) -> State:

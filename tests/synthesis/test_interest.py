@@ -7,8 +7,8 @@ from typing import get_args
 
 import pytest
 
-from worldcoder.synthesis.rules.dynamics import Doubt
 from worldcoder.synthesis.rules.interest import BEFORE, Interest, Sort, sort_of
+from worldcoder.synthesis.rules.novelty import Doubt
 
 SORTS: tuple[Sort, ...] = get_args(Sort)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 import pytest
 from small_worlds import PUSHING_ROOM, STEPS, pushing, walk
@@ -48,6 +49,7 @@ class Fake:
 
     name = "fake"
     top_interest = 0.0
+    noise: AbstractSet[int] = frozenset()
 
     def __init__(self, program: str, *rewards: str) -> None:
         self.program = transition(program)

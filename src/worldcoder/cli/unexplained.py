@@ -10,7 +10,7 @@ from worldcoder.comparison.words import end_in_words, reward_in_words, state_in_
 from worldcoder.programs import Mismatch, Runner, WorldModel
 from worldcoder.programs.prediction import FAILING
 from worldcoder.runs.assessment import not_reproduced
-from worldcoder.world.values import State, Transition
+from worldcoder.world.values import Action, State, Transition
 
 SHOWN = 5
 LONGEST = 240
@@ -20,9 +20,12 @@ def unexplained(model: WorldModel, transitions: Sequence[Transition], runner: Ru
     """The transitions of a run that a model does not reproduce: how many, and the first of each sort.
 
     each: the sorts, in the order in which they were met; `count` says how many are alike wherever they
-    happened. errors: how many come of a program that failed; first_error: how it did first.
+    happened; `contradicts`: a transition in which the first of them, the same action in the same state, led elsewhere.
+    errors: how many come of a program that failed; first_error: how it did first. contradictions: how many steps led to
+    one state here and to another there, which no program can reproduce.
     """
     wrong = not_reproduced(model, transitions, runner)
+    led_to = _led_to(transitions)
     sorts: dict[tuple[str, str], dict[str, Any]] = {}
     for mismatch in wrong:
         step = transitions[mismatch.index]
@@ -34,6 +37,7 @@ def unexplained(model: WorldModel, transitions: Sequence[Transition], runner: Ru
                 "action": str(step.action),
                 "what": mismatch.what,
                 "difference": text,
+                "contradicts": _elsewhere(led_to, step),
                 "count": 0,
             },
         )
@@ -44,8 +48,23 @@ def unexplained(model: WorldModel, transitions: Sequence[Transition], runner: Ru
         "count": len(wrong),
         "errors": len(errors),
         "first_error": errors[0] if errors else None,
+        "contradictions": sum(len(ends) > 1 for ends in led_to.values()),
         "each": list(sorts.values()),
     }
+
+
+def _led_to(transitions: Sequence[Transition]) -> dict[tuple[State, Action], dict[State, int]]:
+    """For each step the states that it led to, each with the number of the first transition that did."""
+    found: dict[tuple[State, Action], dict[State, int]] = {}
+    for number, t in enumerate(transitions, 1):
+        found.setdefault((t.state, t.action), {}).setdefault(t.next_state, number)
+    return found
+
+
+def _elsewhere(led_to: dict[tuple[State, Action], dict[State, int]], step: Transition) -> int | None:
+    """The number of a transition in which the same step led to another state."""
+    ends = led_to[step.state, step.action]
+    return next((number for state, number in ends.items() if state != step.next_state), None)
 
 
 def _in_words(mismatch: Mismatch, step: Transition) -> str:
@@ -67,11 +86,16 @@ def unexplained_text(found: dict[str, Any]) -> Iterator[str]:
     sorts: Sequence[dict[str, Any]] = found["each"]
     title = f"── not explained · {found['count']:,} of {count(found['transitions'], 'transition')} "
     yield title + "─" * max(4, 67 - len(title))
+    if found["contradictions"]:
+        steps = count(found["contradictions"], "step")
+        yield f"  {steps} led to one state here and to another there: no program can reproduce both"
     if found["errors"]:
         yield f"  in {found['errors']:,} of them a program fails, first: {found['first_error']}"
     for sort in sorts[:SHOWN]:
         alike = f" ({sort['count'] - 1:,} more like it)" if sort["count"] > 1 else ""
-        yield f"  {sort['number']:>6}      {sort['action']}: {_clipped(sort['difference'])}{alike}"
+        other = sort["contradicts"]
+        elsewhere = "" if other is None else f"; in {other} it led elsewhere"
+        yield f"  {sort['number']:>6}      {sort['action']}: {_clipped(sort['difference'])}{elsewhere}{alike}"
     if len(sorts) > SHOWN:
         yield f"  and {len(sorts) - SHOWN:,} other sorts; --json has them all"
 

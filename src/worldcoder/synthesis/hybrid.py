@@ -10,7 +10,7 @@ it as a special case in front (see `llm.patching`), before anything more is aske
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import chain, islice
 from pathlib import Path
 
@@ -72,6 +72,7 @@ class HybridSynthesizer:
 
     def fit(self) -> bool:
         self.rules.fit()
+        self.llm.seen.noise = self.rules.noise
         if len(self.llm.seen.check):
             self._by_rules = self.llm.transitions.offer(self.rules.transition_program())
             self._tell_of_rules(self._by_rules)
@@ -176,6 +177,10 @@ class HybridSynthesizer:
         return self.rules.evidence(program) if program.origin == self.rules.name else program
 
     # ── where to act, and what is spent ──────────────────────────────────────────────────────────────────
+
+    @property
+    def noise(self) -> Set[int]:
+        return self.rules.noise
 
     @property
     def top_interest(self) -> float:

@@ -27,8 +27,9 @@ _TRIES = 3
 class Learner:
     """Keeps the model up to the data.
 
-    A transition program that reproduces fewer transitions than the present one is not taken. One that says
-    something else when it is run again in another worker is not taken in the place of one that does not.
+    A transition program that reproduces fewer transitions than the present one is not taken; what the proposer takes
+    for noise does not count. One that says something else when it is run again in another worker is not taken in the
+    place of one that does not.
 
     It can begin with what is known (`inherit`). Then the programs of before stay as they are while they hold, and
     none is taken that loses any of the earlier data.
@@ -58,6 +59,7 @@ class Learner:
         self._missed_by: dict[
             str, int
         ] = {}  # by program that was not taken: transitions it did not reproduce
+        self._noise: set[int] = set()  # what was taken for noise then
         self._repeats: dict[str, bool] = {}  # by program: whether it says the same when it is run again
         self._unfit: set[str] = set()  # reward programs that are no better than none
         self._out: dict[str, dict[Step, None]] = {}  # by program: steps in which it fails badly
@@ -118,7 +120,11 @@ class Learner:
     def _loses(self, missed: Iterable[Mismatch], present: Iterable[Mismatch]) -> bool:
         """Whether something of the earlier data would not be reproduced any more."""
         known = {m.index for m in present}
-        return any(m.index < self._earlier and m.index not in known for m in missed)
+        lost = (m.index for m in missed if m.index not in known and m.index not in self.proposer.noise)
+        return any(index < self._earlier for index in lost)
+
+    def _count(self, missed: Iterable[Mismatch]) -> int:
+        return sum(m.index not in self.proposer.noise for m in missed)
 
     # ── the data ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -156,8 +162,11 @@ class Learner:
     def _better(self, program: Program, present: Sequence[Mismatch]) -> list[Mismatch] | None:
         """What a program does not reproduce, if it is to take the place of the present one; else None."""
         sound = self.program is not None and self._repeats[self.program.id]
+        if self.proposer.noise != self._noise:
+            self._noise = set(self.proposer.noise)
+            self._missed_by.clear()
         known = self._missed_by.get(program.id, 0)  # and it has not become better meanwhile
-        if self.program is not None and known > len(present):
+        if self.program is not None and known > self._count(present):
             return None
         if sound and self._repeats.get(program.id) is False:
             return None
@@ -165,8 +174,8 @@ class Learner:
         if self.program is None:
             if _fails_everywhere(missed, len(self.check)):
                 return None
-        elif (len(missed), _any_bad(missed)) > (len(present), _any_bad(present)):
-            self._missed_by[program.id] = len(missed)
+        elif (self._count(missed), _any_bad(missed)) > (self._count(present), _any_bad(present)):
+            self._missed_by[program.id] = self._count(missed)
             return None
         if self._loses(missed, present):
             self._missed_by[program.id] = len(self.check) + 1  # and will not become better

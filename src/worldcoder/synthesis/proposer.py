@@ -7,7 +7,7 @@ rules are one proposer; a language model is another. The agent knows no more of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -84,6 +84,11 @@ class Proposer(Protocol):
     """Learns from transitions and proposes programs."""
 
     name: str
+
+    @property
+    def noise(self) -> Set[int]:
+        """The transitions, by number, that are taken for noise: no transition program has to reproduce them."""
+        ...
 
     @property
     def top_interest(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from worldcoder.programs import Check
 from worldcoder.synthesis.llm.showing import changed_kinds, changes
@@ -23,6 +23,7 @@ class Experience:
 
     check: the transitions. moving: kinds that were seen to change. actions: by their order of appearance.
     starts: by goal, the latest last. succeeded: goals under which an episode ended with a positive reward.
+    noise: transitions that no transition program has to reproduce, by their numbers.
     """
 
     def __init__(self) -> None:
@@ -31,6 +32,7 @@ class Experience:
         self.actions: dict[Action, None] = {}
         self.starts: dict[Goal, list[State]] = {}
         self.succeeded: set[Goal] = set()
+        self.noise: Set[int] = frozenset()
         self._sorts: list[str] = []
         self._of_goal: dict[Goal, list[int]] = {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 
 from worldcoder.llm.values import Reply
@@ -211,6 +211,10 @@ class LanguageModelSynthesizer:
         return program
 
     # ── where to act ─────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def noise(self) -> Set[int]:
+        return self.seen.noise
 
     @property
     def top_interest(self) -> float:

@@ -52,7 +52,8 @@ class TransitionTask:
     def judge(self, candidates: Sequence[Candidate]) -> None:
         check = self._seen.check
         missed = _check(self._runner, check, [(c.program, {}) for c in candidates])
-        for candidate, wrong in zip(candidates, missed, strict=True):
+        for candidate, all_wrong in zip(candidates, missed, strict=True):
+            wrong = [m for m in all_wrong if m.index not in self._seen.noise]
             candidate.wrong = Wrong(wrong, self._faults.get(candidate.program.id, ()))
             candidate.value = 1 - len(wrong) / max(len(check), 1)
             candidate.solved = not wrong and not candidate.bad

@@ -9,20 +9,20 @@ themselves, it is tried in the others, and the shortest description decides.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from worldcoder.synthesis.rules.effects import DELETE, KEEP, Effect, apply_effect
-from worldcoder.synthesis.rules.language import Context, Literal
+from worldcoder.synthesis.rules.doubts import Doubts
+from worldcoder.synthesis.rules.effects import DELETE, Effect, apply_effect
+from worldcoder.synthesis.rules.language import Context
 from worldcoder.synthesis.rules.lists import Literals
 from worldcoder.synthesis.rules.literals import common_literals, literals, own_literals
-from worldcoder.synthesis.rules.novelty import Novelty, is_lost
+from worldcoder.synthesis.rules.noise import Sieve, missed_by
 from worldcoder.synthesis.rules.observed import Observed
 from worldcoder.synthesis.rules.order import Order
 from worldcoder.synthesis.rules.passages import Passages
 from worldcoder.synthesis.rules.pools import Pools
 from worldcoder.synthesis.rules.rows import Rows
-from worldcoder.synthesis.rules.scene import PLACE, Place, Scene, Thing, scene_of
+from worldcoder.synthesis.rules.scene import PLACE, Place, Scene, Thing
 from worldcoder.synthesis.rules.stages import Stages
 from worldcoder.synthesis.rules.statistics import is_far
 from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
@@ -34,25 +34,10 @@ Contexts = tuple[Context, int, list[Target]]
 
 _ROUNDS = 4
 """Changes of phases in one fit, at most."""
+_SIFTS = 3
+"""How often in one fit it is decided what is noise, where that changes."""
 _REREADS = 5
 """How often in one fit rows are read anew after a change of rules that they depend on."""
-_KEPT = 6000
-"""States and actions whose contexts are kept."""
-
-
-@dataclass(frozen=True)
-class Doubt:
-    """What is not known about one action in one state.
-
-    unseen: literals never met with an action of this kind. pairs: how many pairs of nearby literals were never
-    met together with it. disputed: of how many attributes the lists disagree on the next value. lost: it is
-    not known where the action heads.
-    """
-
-    unseen: tuple[Literal, ...]
-    pairs: int
-    disputed: int
-    lost: bool
 
 
 class Dynamics:
@@ -65,11 +50,8 @@ class Dynamics:
         self.version = 0  # grows when what is doubted may have changed
         self.targets: dict[TargetKey, Target] = {}
         self._structure: tuple[Any, ...] = ()
-        self.novelty = Novelty(self.literals)
+        self.doubts = Doubts(self)
         self._passages = Passages()
-        self._foreseen: dict[tuple[State, Action], list[Contexts]] = {}
-        self._foreseen_by: object = None
-        self._watched: dict[tuple[State, Action], list[tuple[str, int]]] = {}  # kinds and literals
         self._common: tuple[Any, int] = None, 0
         self._outdated = False
         self.observed: list[Observed] = []
@@ -77,15 +59,28 @@ class Dynamics:
         self._order = Order()
         self._pools = Pools()
         self._read_with: dict[TargetKey, tuple[Any, ...]] = {}  # the rules that rows depend on
+        self._told: list[tuple[State, Sequence[Action]] | int] = []  # starts, and transitions by number
+        self.sieve = Sieve()
+        self._disturbed = False  # whether there is noise
 
     # ── learning ─────────────────────────────────────────────────────────────────────────────────────────
 
+    def begin(self, state: State, actions: Sequence[Action]) -> None:
+        """An episode begins here, with these actions to choose from."""
+        self._told.append((state, actions))
+        self.vocabulary.begin(state, actions)
+
     def observe(self, transition: Transition) -> bool:
         """Add one transition; returns whether the best rules say what it led to."""
+        index, observed = len(self.transitions), Observed(transition)
+        self._told.append(index)
+        self.transitions.append(transition)
+        self.observed.append(observed)
+        self.sieve.observe(index, transition)
+        if self.sieve.proven and self.sieve.waits(index, observed.beyond(self.targets.values())):
+            return self._add_rows(index, tell=False)
         self.vocabulary.observe(transition)
         self._common = None, 0
-        self.transitions.append(transition)
-        self.observed.append(Observed(transition))
         verb = self.vocabulary.verb(transition.action)
         if any(count <= 4 for (tried, _), count in self.vocabulary.tries.items() if tried == verb):
             self.version += 1
@@ -93,10 +88,11 @@ class Dynamics:
         if structure != self._structure:
             self._structure = structure
             self._outdated = True
-        return not self._outdated and self._add_rows(len(self.transitions) - 1)
+        return not self._outdated and self._add_rows(index)
 
     def fit(self) -> bool:
         """Bring all lists up to the data; returns whether anything may have changed."""
+        self._sift()
         searched = self._settle()
         if searched and self._pools.reconsider(self.targets, self.vocabulary, self.literals):
             self._outdated = True
@@ -111,9 +107,36 @@ class Dynamics:
             if self.length >= length:  # what is shorter for one may be longer for those that come after it
                 self.targets, self._read_with = targets, read_with
                 self._order.go_back(order)
-                self._foreseen.clear()
+                self.doubts.forget_foreseen()
                 self.version += 1
         return searched
+
+    def _sift(self) -> None:
+        """Set aside what is noise; all that was concluded from it is concluded anew."""
+        if not self.sieve.proven:
+            return
+        if not self._disturbed:  # an order that was found before may be one that explains noise
+            self._order, self._pools = Order(), Pools()
+            self._disturbed = self._outdated = True
+        for _ in range(_SIFTS):
+            if self._outdated:
+                self._rebuild()
+            targets = list(self.targets.values())
+            if not self.sieve.sift(targets, self.literals, self._beyond()):
+                return
+            self.vocabulary = Vocabulary()
+            for told in self._told:
+                if not isinstance(told, int):
+                    self.vocabulary.begin(*told)
+                elif told not in self.sieve.aside:
+                    self.vocabulary.observe(self.transitions[told])
+            self._structure = self.vocabulary.structure()
+            self._outdated = True
+
+    def _beyond(self) -> set[int]:
+        """Of what is set aside, the transitions with changes that no target speaks of."""
+        targets = list(self.targets.values())
+        return {i for i in self.sieve.aside if self.observed[i].beyond(targets)}
 
     @property
     def length(self) -> float:
@@ -155,9 +178,7 @@ class Dynamics:
         self.targets = {}
         others = (kind for kind in self.vocabulary.kinds if kind != self.vocabulary.avatar)
         self.literals.others = self.literals.mask(("kind", "self", kind) for kind in others)
-        self.novelty.forget()
-        self._foreseen.clear()
-        self._watched.clear()
+        self.doubts.forget()
         for observed in self.observed:
             observed.supposed.clear()
         for target in (t for name in self._pools.names(self.vocabulary) for t in self._order.targets(*name)):
@@ -174,21 +195,33 @@ class Dynamics:
 
     def _add_rows(self, index: int, *, tell: bool = True) -> bool:
         """Read one transition; returns whether the best rules explain all that is new in it."""
-        observed, explained_all = self.observed[index], True
+        if tell and self.sieve.proven and not self._explains(index):
+            self.sieve.doubt(index)
+        aside = index in self.sieve.aside
+        explained_all = not aside
+        for target, mask, explained in self._explained(index):
+            row = (target.aside if aside else target.rows).add(mask, explained, index)
+            if row is not None and tell and not aside:
+                held, best = len(target.lists), target.lists[0]
+                explained_all &= best.effect(row.mask) in row.effects
+                target.tell(row)
+                self.version += len(target.lists) != held
+        return explained_all
+
+    def _explained(self, index: int) -> Iterator[tuple[Target, int, dict[Effect, float]]]:
+        """What explains a transition, target by target."""
+        observed = self.observed[index]
         for phase in self.phases:
             for context, mask, targets in self.stages.contexts(observed, phase):
-                self._note(context, mask)
+                self.version += self.doubts.note(context, mask)
                 for target in targets:
                     explained = self.stages.explain(observed, target, context, mask)
-                    if explained is None:
-                        continue
-                    row = target.rows.add(mask, explained, index)
-                    if row is not None and tell:
-                        held, best = len(target.lists), target.lists[0]
-                        explained_all &= best.effect(row.mask) in row.effects
-                        target.tell(row)
-                        self.version += len(target.lists) != held
-        return explained_all
+                    if explained is not None:
+                        yield target, mask, explained
+
+    def _explains(self, index: int) -> bool:
+        """Whether the best rules explain a transition."""
+        return all(target.lists[0].effect(mask) in found for target, mask, found in self._explained(index))
 
     def _read_again(self) -> bool:
         """Rows that were read with rules that are no longer the best are read anew; whether there were any.
@@ -213,12 +246,13 @@ class Dynamics:
     def _read_rows(self, target: Target) -> None:
         """Read the rows of one target anew."""
         self._read_with[target.key] = self._rules_read_with(target)
-        target.rows, target.failed = Rows(), True
+        target.rows, target.aside, target.failed = Rows(), Rows(), True
         for index, observed in enumerate(self.observed):
+            rows = target.aside if index in self.sieve.aside else target.rows
             for context, mask, decided in self.stages.contexts(observed, target.phase, only=target):
                 explained = self.stages.explain(observed, target, context, mask) if decided else None
                 if explained is not None:
-                    target.rows.add(mask, explained, index)
+                    rows.add(mask, explained, index)
 
     def _rules_read_with(self, target: Target) -> tuple[Any, ...]:
         """The rules that the rows of a target depend on."""
@@ -343,108 +377,13 @@ class Dynamics:
         later = {t.attribute for t in mine} - {t.attribute for t in mine if t.phase == 0}
         return {a: v for a, v in values.items() if a not in later}
 
-    def foreseen(self, state: State, action: Action) -> list[Contexts]:
-        """The contexts of all phases, when each comes true as the cheapest lists say.
-
-        They are kept as long as nothing changes that others depend on: what the avatar does, and what comes earlier.
-        """
-        last = self.phases[-1]
-        leading = tuple(
-            target.lists[0].rules
-            for target in self.targets.values()
-            if target.phase < last or target.pool == (self.vocabulary.avatar,)
-        )
-        if leading != self._foreseen_by or len(self._foreseen) > _KEPT:
-            self._foreseen.clear()
-            self._foreseen_by = leading
-        found = self._foreseen.get((state, action))
-        if found is None:
-            found = self._foreseen[state, action] = list(self._foresee(state, action))
-            for context, _, _ in found:
-                context.known.clear()
-        return found
-
-    def _foresee(self, state: State, action: Action) -> Iterator[Contexts]:
-        now = scene_of(state)
-        origin = self.origin_of(now)
-        phases = self.phases
-        for phase in phases:
-            targets = [t for t in self.targets.values() if t.phase == phase]
-            changes: dict[int, dict[str, Any]] = {}
-            gone: set[int] = set()
-            for context, mask, mine in self.contexts(
-                now, action, targets, phase, None, origin if phase else None
-            ):
-                yield context, mask, mine
-                for target in mine if phase != phases[-1] else ():
-                    effect = target.lists[0].effect(mask)
-                    if effect == DELETE:
-                        gone.add(context.thing.index)
-                    elif target.attribute not in (CREATES, EXISTS) and effect != KEEP:
-                        value = apply_effect(context, target.attribute, effect)
-                        changes.setdefault(context.thing.index, {})[target.attribute] = value
-            if changes or gone:
-                now = now.altered(changes, gone)
-
-    def _note(self, context: Context, mask: int) -> None:
-        """Remember which literals, and which pairs of nearby ones, were met with which action."""
-        if self._is_watched(context):
-            key = (self.vocabulary.group(context.action), context.thing.kind)
-            self.version += self.novelty.note(key, mask)
-
-    def _is_watched(self, context: Context) -> bool:
-        """Whether novelty is looked for here: at the avatar, or everywhere in a world without one."""
-        return context.phase == 0 and (context.is_avatar or context.avatar is None)
-
-    def unseen(self, state: State, action: Action) -> list[Literal]:
-        """The literals about an action in a state that were never met with an action of its kind."""
-        found = self._watched.get((state, action))
-        if found is None or len(self._watched) > _KEPT:
-            if len(self._watched) > _KEPT:
-                self._watched.clear()
-            now = scene_of(state)
-            kinds = () if self.avatar_of(now) is not None else self.targets.values()
-            targets = [t for t in kinds if t.phase == 0]
-            found = self._watched[state, action] = [
-                (context.thing.kind, mask)
-                for context, mask, _ in self.contexts(now, action, targets, 0, None, None)
-                if self._is_watched(context)
-            ]
-        group = self.vocabulary.group(action)
-        return [
-            lit for kind, mask in found for lit in self.literals.of(self.novelty.unseen((group, kind), mask))
-        ]
-
-    def doubt(self, state: State, action: Action) -> Doubt:
-        """What is not known about an action in a state."""
-        avatar = self.avatar_of(scene_of(state))
-        unseen: list[Literal] = []
-        pairs = disputed = 0
-        group = self.vocabulary.group(action)
-        for context, mask, targets in self.foreseen(state, action):
-            if self._is_watched(context):
-                key = (group, context.thing.kind)
-                unseen += self.literals.of(self.novelty.unseen(key, mask))
-                pairs += self.novelty.new_pairs(key, mask)
-            for target in targets:
-                chosen = target.votes(mask)
-                if len(chosen) > 1 and len({_freeze(self._outcome(target, context, e)) for e in chosen}) > 1:
-                    disputed += 1
-        return Doubt(tuple(unseen), pairs, disputed, is_lost(self.vocabulary, avatar, action))
-
-    def _outcome(self, target: Target, context: Context, effect: Effect) -> Any:
-        if target.attribute in (EXISTS, CREATES):
-            return effect
-        return apply_effect(context, target.attribute, effect)
-
     def untested_passages(self) -> set[tuple[str, Look]]:
         """Pairs of a mover and a thing of which it was never seen whether one stops the other; see `passages.py`."""
         return self._passages.untested(self.vocabulary, self.transitions)
 
     def unexplained(self) -> list[int]:
         """Transitions that no rule of the language explains, by index."""
-        return sorted({i for target in self.targets.values() for i in target.rows.contradictions})
-
-
-def _freeze(value: Any) -> Any:
-    return ("thing", id(value)) if isinstance(value, Thing) else value
+        found = {i for target in self.targets.values() for i in target.rows.contradictions} | self._beyond()
+        for target in self.targets.values():
+            found |= missed_by(target.lists[0], target.aside)
+        return sorted(found)

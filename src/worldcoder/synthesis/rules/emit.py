@@ -9,7 +9,7 @@ from typing import Any
 
 from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN
-from worldcoder.synthesis.rules.expressions import Writer, next_variable, read, variable
+from worldcoder.synthesis.rules.expressions import Writer, next_variable, read, seen_in, variable
 from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.lists import DecisionList, Rule
 from worldcoder.synthesis.rules.scene import KIND, PLACE
@@ -115,7 +115,7 @@ def _section(
         if last and rule.effect in (KEEP, UNKNOWN):
             break
         statement = _statement(writer, target, rule, mover, needs_variable=needs_variable)
-        seen = f"  # seen in {count} transition{'s' if count != 1 else ''}"
+        seen = f"  # {count}"
         if last and word == "if":
             lines.append(f"{indent}{statement}{seen}")
         elif last:
@@ -161,12 +161,15 @@ def _statement(writer: Writer, target: Target, rule: Rule, mover: str | None, *,
     return f"changed.append(({writer.this}, {attribute!r}, {value}))"
 
 
-def _evidence(target: Target, decisions: DecisionList) -> list[int]:
-    """How many transitions each rule decided."""
-    counts = dict.fromkeys(decisions.rules, 0)
-    for row in target.rows.by_mask.values():
-        counts[decisions.rule(row.mask)] += row.count
-    return [counts[rule] for rule in decisions.rules]
+def _evidence(target: Target, decisions: DecisionList) -> list[str]:
+    """In how many transitions each rule came true, of those that it decided."""
+    right, decided = dict.fromkeys(decisions.rules, 0), dict.fromkeys(decisions.rules, 0)
+    for row in (*target.rows.by_mask.values(), *target.aside.by_mask.values()):
+        rule = decisions.rule(row.mask)
+        for side in row.sides:
+            decided[rule] += len(side.transitions)
+            right[rule] += len(side.transitions) if rule.effect in side.effects else 0
+    return [seen_in(right[rule], decided[rule]) for rule in decisions.rules]
 
 
 def assemble(dynamics: Dynamics, blocks: Sequence[Block], together: set[tuple[str, Look]]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from worldcoder.synthesis.rules.expressions import read, variable
+from worldcoder.synthesis.rules.expressions import read, seen_in, variable
 from worldcoder.synthesis.rules.guesses import Guess
 from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.language import Literal
@@ -191,9 +191,11 @@ def emit_reward(
     """
     writer = _Writer(vocabulary)
     may_lack = vocabulary.avatar is not None and vocabulary.avatar in vocabulary.vanishing
-    counts = dict.fromkeys(decisions.rules, 0)
-    for row in rewards.rows.by_mask.values():
-        counts[decisions.rule(row.mask)] += row.count
+    counts, right = dict.fromkeys(decisions.rules, 0), dict.fromkeys(decisions.rules, 0)
+    for mask, label in rewards.steps:
+        rule = decisions.rule(mask)
+        counts[rule] += 1
+        right[rule] += label == rule.effect
     lines: list[str] = []
     # What is known to end in failure comes before a guess: it may be what the guess lacked.
     failures = [i for i, rule in enumerate(decisions.rules) if rule.condition and fails(rule)]
@@ -206,7 +208,7 @@ def emit_reward(
                 "        return 1.0, True",
             ]
         _, reward, done = rule.effect
-        seen = f"  # seen in {counts[rule]} transition{'s' if counts[rule] != 1 else ''}"
+        seen = f"  # {seen_in(right[rule], counts[rule])}"
         if like and not counts[rule]:
             seen = f"  # as for {len(like)} other goal{'s' if len(like) != 1 else ''}"
         literals = tuple(rewards.literals.of(rule.condition))

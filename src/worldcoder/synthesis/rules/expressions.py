@@ -396,3 +396,10 @@ class Writer:
                 way = self.heading() if mover in self.vocabulary.headings else "step"
                 return f"{self.use('slide')}(state, {self.this}, {way})"
         raise AssertionError(effect)
+
+
+def seen_in(right: int, decided: int) -> str:
+    """The evidence for a rule, in words: how often it came true, and how likely it is where that was not always."""
+    if right < decided:
+        return f"with probability {right / decided:.2f}: seen in {right} of {decided} transitions"
+    return f"seen in {decided} transition{'s' if decided != 1 else ''}"

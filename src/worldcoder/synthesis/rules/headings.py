@@ -20,6 +20,8 @@ Source = tuple[str, ...]
 
 _ENOUGH = 6
 """Moves of a kind from which on its heading is looked for, where there is an avatar that may have moved it."""
+_DRIFTS = 3
+"""Moves of a kind from which on there is a way that its things mostly go."""
 _CARRIED = 3
 """The same for an avatar, of moves that are not its own."""
 _PURE = 0.9

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Literal
 
-from worldcoder.synthesis.rules.dynamics import Doubt
+from worldcoder.synthesis.rules.novelty import Doubt
 
-Sort = Literal["unseen", "disputed", "unpaired", "usual"]
-"""Something was never met; hypotheses disagree; things were never met together, or it is not known where it leads; any
-of these around an action that always did the same, whatever was around."""
+Sort = Literal["unseen", "lonely", "disputed", "unpaired", "usual"]
+"""Something was never met; what the step led to needed a rule of its own, as with many others; hypotheses disagree;
+things were never met together, or it is not known where it leads; any of these around an action that always did the
+same, whatever was around."""
 
-BEFORE: Mapping[Sort, float] = {"unseen": 3.0, "disputed": 2.0, "unpaired": 1.0, "usual": 0.3}
+BEFORE: Mapping[Sort, float] = {"unseen": 3.0, "lonely": 2.5, "disputed": 2.0, "unpaired": 1.0, "usual": 0.3}
 """What a step of each sort is worth before any was tried."""
 NAMED = 2.0
 """How many times as much what the goal speaks of is worth, where it was never met."""

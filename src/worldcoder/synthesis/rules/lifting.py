@@ -130,7 +130,8 @@ class _Together:
         for rewards, sentence in goals:
             begun = self._read.get(rewards.goal, 0)
             for i, (mask, label) in enumerate(rewards.steps[begun:], begun):
-                if _is_success(label) and _is_lost(rewards.transitions, i, sentence.names):
+                lost = _is_success(label) and _is_lost(rewards.transitions, i, sentence.names)
+                if lost or i in rewards.aside:
                     continue
                 row = self._row(rewards, sentence, mask)
                 self.rows.add(row, {label: rewards.price(label)}, i)
@@ -146,7 +147,7 @@ class _Together:
 
     def rewarding(self, rewards: Rewards, sentence: Sentence) -> Iterator[Rule]:
         """The rules by which steps of one goal were rewarded."""
-        for mask, label in rewards.steps:
+        for mask, label in rewards.kept:
             if label[2] and label[1] > 0:
                 yield self.lists[0].rule(self._row(rewards, sentence, mask))
 
@@ -373,4 +374,4 @@ def _is_there(state: State, named: Names) -> bool:
 
 def _explains(decisions: DecisionList, rewards: Rewards) -> bool:
     """Whether a list says what happened in all steps under a goal."""
-    return all(decisions.effect(mask) == label for mask, label in rewards.steps)
+    return all(decisions.effect(mask) == label for mask, label in rewards.kept)

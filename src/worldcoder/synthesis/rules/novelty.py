@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.lists import Literals, bits
@@ -21,6 +22,21 @@ _NOVEL = frozenset({
 _PAIRED = frozenset({
     "at", "at.", "empty", "value", "not value", "headed", "kind", "is", "any", "with", "beside",
 })  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """What is not known about one action in one state.
+
+    unseen: literals never met with an action of this kind. pairs: how many pairs of nearby literals were never
+    met together with it. disputed: of how many attributes the lists disagree on the next value. lost: it is
+    not known where the action heads.
+    """
+
+    unseen: tuple[Literal, ...]
+    pairs: int
+    disputed: int
+    lost: bool
 
 
 class Novelty:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN, Effect, effects
@@ -50,6 +51,18 @@ class Observed:
 
     def _earlier(self, value: Any) -> Any:
         return self._back.get(value.index, _FOREIGN) if isinstance(value, Thing) else value
+
+    def beyond(self, targets: Iterable[Target]) -> frozenset[tuple[str, str]]:
+        """What changed, came or went that no target speaks of, by kind and attribute."""
+        changed = {(made.kind, CREATES) for made in self._made}
+        for thing, new in zip(self.scene.things, self._became, strict=True):
+            if new is None:
+                changed.add((thing.kind, EXISTS))
+                continue
+            for attribute, value in thing.values.items():
+                if attribute in new.values and not same_value(value, new.values[attribute], self._became):
+                    changed.add((thing.kind, attribute))
+        return frozenset(changed - {(kind, target.attribute) for target in targets for kind in target.pool})
 
     def changes(self, targets: list[Target]) -> tuple[dict[int, dict[str, Any]], set[int]]:
         """What became of all that these are about: new values by the number of the thing, and what was gone."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from worldcoder.synthesis.rules.drafts import drafts
@@ -42,6 +43,8 @@ _LONG = 3
 _DRAFTS = 5
 _LIKELY = 4
 """Of what is looked at roughly, so many are looked at closely."""
+_STILL = 200
+"""Things that stay as they are, of which about so many are looked at roughly."""
 _ROUNDS = 3
 
 _Start = tuple[int, Context, int]
@@ -183,7 +186,8 @@ class _Trial:
         self._dynamics = dynamics
         self._both = both
         self._target = both[0]
-        latest = range(len(dynamics.transitions))[-_RECENT:]
+        kept = (i for i in reversed(range(len(dynamics.transitions))) if i not in dynamics.sieve.aside)
+        latest = list(islice(kept, _RECENT))
         conflicting = [i for target in both for i in target.rows.conflicting[:_RECENT]]
         changing = [i for target in both for i in target.rows.changing[-_RECENT:]]
         self._chosen = sorted({*latest, *conflicting, *changing})
@@ -234,8 +238,11 @@ class _Trial:
             )
         found: Once | Twice = once
         shortest = single.length
-        if target.attribute not in (EXISTS, CREATES) and (
-            len(single.lists[0].rules) > _LONG or single.rows.contradictions
+        hidden = not self._dynamics.sieve.proven  # what noise hides and what a second change hides look alike
+        if (
+            hidden
+            and target.attribute not in (EXISTS, CREATES)
+            and (len(single.lists[0].rules) > _LONG or single.rows.contradictions)
         ):
             self._most_rules = max(len(t.lists[0].rules) for t in (*self._both, single))
             starts: dict[float, Target] = {0.0: singles[Once()], once.phase: single}
@@ -271,12 +278,23 @@ class _Trial:
         """The things of the target in the chosen transitions, as they are in a phase."""
         trial = Target(self._target.pool, self._target.attribute, phase)
         stages, observed = self._dynamics.stages, self._dynamics.observed
-        return [
+        found = [
             (index, context, mask)
             for index in self._chosen
             for context, mask, _ in stages.contexts(observed[index], phase, trial)
             if trial.takes(context)
         ]
+        changed = [one for one in found if self._changes(one, trial)]
+        rest = [one for one in found if not self._changes(one, trial)]
+        return [*changed, *rest[:: 1 + len(rest) // _STILL]]
+
+    def _changes(self, start: _Start, trial: Target) -> bool:
+        """Whether what the target is about was another afterwards."""
+        index, context, _ = start
+        observed, thing = self._dynamics.observed[index], context.thing
+        if not observed.keeps(thing.index, trial.attribute):
+            return True
+        return bool(observed.value(thing.index, trial.attribute) != thing.values.get(trial.attribute))
 
     def _forwards(self, way: Twice, second: Target, starts: Sequence[_Start]) -> tuple[float, Twice]:
         """The length with this first change, and the second that is found for it.

@@ -5,17 +5,19 @@ A reward is a decision list over what holds after a step, and what changed by it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any
 
 from worldcoder.synthesis.rules import changes
 from worldcoder.synthesis.rules.effects import Effect
 from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.lists import DecisionList, Literals, Rule, search
+from worldcoder.synthesis.rules.noise import Contradictions, left_out
 from worldcoder.synthesis.rules.rows import Rows
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, scene_of
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
-from worldcoder.world.values import Action, Goal, Transition
+from worldcoder.world.values import Action, Goal, State, Transition
 
 COSTS: Mapping[str, float] = {
     "did": 1.2, "on": 1.5, "on.": 2.3, "was on": 2.5, "facing": 3.4, "facing.": 3.8, "near": 3.6, "near.": 4.0,
@@ -192,6 +194,7 @@ class Rewards:
     """What is learned of the reward of one goal.
 
     steps: for each transition what is true of it, as a mask of `literals`, and its reward and end.
+    aside: which of them are taken for noise (`noise.py`), and need not be explained.
     """
 
     def __init__(self, goal: Goal) -> None:
@@ -204,25 +207,63 @@ class Rewards:
         self.succeeded = False
         self._structure: tuple[Any, ...] | None = None
         self._fitted = 0
-        self._unrewarded: dict[int, None] = {}
+        self._unrewarded: dict[int, set[int]] = {}
         self._met = 0
+        self.aside: set[int] = set()
+        self._numbers: list[int] = []
+        self._doubtful: set[int] = set()  # those of which it is not known what they led to
+        self._contradictions = Contradictions[tuple[State, Action, State], Effect]()
 
-    def observe(self, transition: Transition) -> None:
-        """Add one transition of this goal."""
+    def observe(self, transition: Transition, number: int) -> None:
+        """Add one transition of this goal. number: among those of all goals."""
+        self._contradictions.observe(
+            len(self.transitions),
+            (transition.state, transition.action, transition.next_state),
+            _label(transition.reward, transition.done),
+        )
         self.transitions.append(transition)
+        self._numbers.append(number)
         if transition.reward > 0 and transition.done:
             self.succeeded = True
+
+    def doubt(self, numbers: Set[int]) -> None:
+        """Of these transitions, numbered as those of all goals, it is doubtful what they led to."""
+        doubtful = {i for i, number in enumerate(self._numbers) if number in numbers}
+        if doubtful != self._doubtful:
+            self._doubtful = doubtful
+            self._fitted, self.lists = 0, []
+
+    @property
+    def kept(self) -> Iterator[tuple[int, Effect]]:
+        """The steps that are to be explained."""
+        return (step for i, step in enumerate(self.steps) if i not in self.aside)
 
     def fit(self, vocabulary: Vocabulary) -> None:
         """Bring the lists up to the data and to the vocabulary."""
         self.read(vocabulary)
-        for mask, label in self.steps[self._fitted :]:
-            self.lists = [one for one in self.lists if one.effect(mask) == label]
+        for i, (mask, label) in enumerate(self.steps[self._fitted :], self._fitted):
+            if i not in self._doubtful:
+                self.lists = [one for one in self.lists if one.effect(mask) == label]
         self._fitted = len(self.steps)
         if not self.lists and len(self.rows):
-            self.lists = search(self.rows, self.literals, beam=8)
+            self.lists = search(self._clean(), self.literals, beam=8)
         if not self.lists:
             self.lists = [DecisionList((Rule(0, _label(0.0, False)),), 0.0)]
+
+    def _clean(self) -> Rows:
+        """The rows without noise."""
+        self.aside = set(self._doubtful)
+        if self._contradictions.pairs and len(self.aside) < len(self.steps):
+            label = Counter(label for _, label in self.kept).most_common(1)[0][0]
+            self.aside |= left_out([[self._rows()]], self.literals, label)[0]
+        return self._rows() if self.aside else self.rows
+
+    def _rows(self) -> Rows:
+        rows = Rows()
+        for i, (mask, label) in enumerate(self.steps):
+            if i not in self.aside:
+                rows.add(mask, {label: self.price(label)}, i)
+        return rows
 
     def read(self, vocabulary: Vocabulary) -> None:
         """Bring the rows up to the data and to the vocabulary."""
@@ -239,7 +280,7 @@ class Rewards:
             mask, label = self.mask(vocabulary, t), _label(t.reward, t.done)
             self._met |= mask
             if not t.done:  # an end in failure does not refute a guess: the failure may have come first
-                self._unrewarded.setdefault(mask)
+                self._unrewarded.setdefault(mask, set()).add(i)
             self.rows.add(mask, {label: self.price(label)}, i)
             self.steps.append((mask, label))
 
@@ -260,4 +301,4 @@ class Rewards:
     def refuted(self, literals: Iterable[Literal]) -> bool:
         """Whether all of these were true of a step that did not end the episode."""
         wanted = self.literals.mask(literals)
-        return any(mask & wanted == wanted for mask in self._unrewarded)
+        return any(mask & wanted == wanted and by - self._doubtful for mask, by in self._unrewarded.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -14,7 +14,7 @@ from worldcoder.programs.joining import joined
 from worldcoder.synthesis.proposer import Counterexample, RewardProposal
 from worldcoder.synthesis.rules.alternatives import combinations
 from worldcoder.synthesis.rules.composing import Composing, Part
-from worldcoder.synthesis.rules.dynamics import Doubt, Dynamics
+from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.emit import emit_transition
 from worldcoder.synthesis.rules.emit_reward import emit_reward, fails, worthless
 from worldcoder.synthesis.rules.guesses import Guess, achievements, guesses, kinds_needed, words
@@ -22,8 +22,8 @@ from worldcoder.synthesis.rules.habits import Habits
 from worldcoder.synthesis.rules.interest import NAMED, Interest, Sort, sort_of
 from worldcoder.synthesis.rules.lifting import Lifting, Reading
 from worldcoder.synthesis.rules.lists import DecisionList
+from worldcoder.synthesis.rules.novelty import Doubt
 from worldcoder.synthesis.rules.rewards import Rewards
-from worldcoder.synthesis.rules.scene import scene_of
 from worldcoder.synthesis.rules.untried import Touch, Untried
 from worldcoder.world.values import Action, Goal, State, Transition
 
@@ -75,8 +75,7 @@ class RulesSynthesizer:
         self._guesses: dict[Goal, tuple[object, list[Guess]]] = {}
 
     def begin(self, state: State, goal: Goal, actions: Sequence[Action]) -> None:
-        self.dynamics.vocabulary.observe_scene(scene_of(state))
-        self.dynamics.vocabulary.observe_actions(actions)
+        self.dynamics.begin(state, actions)
         self.rewards.setdefault(goal, Rewards(goal))
         self._composing.begin(goal)
         names = [*self.dynamics.vocabulary.kinds, *self.dynamics.vocabulary.actions]
@@ -91,7 +90,8 @@ class RulesSynthesizer:
         if sort is not None:
             self._interest.note(sort, surprised=not foreseen)
         self._composing.observe(transition)
-        self.rewards.setdefault(transition.goal, Rewards(transition.goal)).observe(transition)
+        rewards = self.rewards.setdefault(transition.goal, Rewards(transition.goal))
+        rewards.observe(transition, len(self.dynamics.transitions) - 1)
 
     def refute(self, program: Program, counterexamples: Sequence[Counterexample]) -> None:
         """Code that failed badly is not proposed again. What it said wrongly is in the transitions anyway."""
@@ -101,6 +101,8 @@ class RulesSynthesizer:
 
     def fit(self) -> bool:
         changed = self.dynamics.fit()
+        for rewards in self.rewards.values() if self.dynamics.sieve.proven else ():
+            rewards.doubt(self.noise)
         self._stale = self._stale or changed
         return changed
 
@@ -335,6 +337,10 @@ class RulesSynthesizer:
         return [guess for guess in known[1] if not rewards.refuted(guess.literals)]
 
     @property
+    def noise(self) -> Set[int]:
+        return self.dynamics.sieve.aside
+
+    @property
     def top_interest(self) -> float:
         named = NAMED if self._words else 1.0
         return named * self._interest.of("unseen")
@@ -346,10 +352,10 @@ class RulesSynthesizer:
             self._habits.read(self.dynamics.vocabulary, self.dynamics.transitions)
         step = state, action
         if step not in self._doubts:
-            met: tuple[Sort, ...] = ("disputed", "unpaired", "usual")
-            if above >= max(map(self._interest.of, met)) and not self.dynamics.unseen(state, action):
+            met: tuple[Sort, ...] = ("lonely", "disputed", "unpaired", "usual")
+            if above >= max(map(self._interest.of, met)) and not self.dynamics.doubts.unseen(state, action):
                 return 0.0
-            self._doubts[step] = self._weigh(self.dynamics.doubt(state, action), action)
+            self._doubts[step] = self._weigh(self.dynamics.doubts.of(state, action), state, action)
         sort, share = self._doubts[step]
         if sort is None:
             return 0.0
@@ -366,9 +372,11 @@ class RulesSynthesizer:
             return None
         return self._unless_refuted(self._reward(rewards, worthless(rewards.lists[0]), *news))
 
-    def _weigh(self, doubt: Doubt, action: Action) -> tuple[Sort | None, float]:
+    def _weigh(self, doubt: Doubt, state: State, action: Action) -> tuple[Sort | None, float]:
         """What is not known of a step, and how much of its interest counts."""
         sort = sort_of(doubt, usual=self._habits.has(self.dynamics.vocabulary.verb(action)))
+        if sort != "unseen" and self.dynamics.doubts.lonely(state, action):
+            sort = "lonely"
         share = _LAST if action.name in self._ending else 1.0
         # what the goal speaks of is looked at first
         if sort == "unseen" and any(self._words & words(str(p)) for lit in doubt.unseen for p in lit[1:]):

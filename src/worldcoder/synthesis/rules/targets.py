@@ -23,6 +23,9 @@ CONTRADICTION_COST = 24.0
 _FEW_RULES = 3
 """Up to which what explains all is not looked for again where only more could be said."""
 
+_MANY_ALONE = 3
+"""Rules that speak of one transition each, from which on some of these may be noise."""
+
 
 @dataclass(eq=False)
 class Target:
@@ -34,6 +37,7 @@ class Target:
     in_turn: whether objects change one after the other, those ahead first, each seeing what came before it.
     follows: where the attribute changes twice in a step, the target of the first change; what that one makes of it
     is never seen, and what this one starts from. leads: the second change, where this is the first.
+    aside: what is taken for noise (`noise.py`), and no list has to explain.
     """
 
     pool: tuple[str, ...]
@@ -44,6 +48,7 @@ class Target:
     leads: Target | None = field(default=None, repr=False)
     starts: dict[Any, Any] = field(default_factory=dict, repr=False)  # see `stages.py`
     rows: Rows = field(default_factory=Rows)
+    aside: Rows = field(default_factory=Rows)
     lists: list[DecisionList] = field(default_factory=lambda: [DecisionList((Rule(0, KEEP),), 0.4)])
     searched_at: int = 0
     failed: bool = False
@@ -118,6 +123,14 @@ class Target:
     def trouble(self) -> int:
         """How much there is that the rules do not explain, or only one by one."""
         return len(self.rows.contradictions) + max(0, len(self.lists[0].rules) - 6)
+
+    def alone(self) -> list[int]:
+        """The transitions of which each has a rule of its own, where there are many such rules; else none."""
+        by_rule: dict[Rule, set[int]] = {}
+        for row in self.rows.by_mask.values() if len(self.lists[0].rules) > _MANY_ALONE else ():
+            by_rule.setdefault(self.lists[0].rule(row.mask), set()).update(row.transitions)
+        found = [min(those) for those in by_rule.values() if len(those) == 1]
+        return found if len(found) >= _MANY_ALONE else []
 
     def fit(self, vocabulary_of_literals: Literals, *, beam: int = 12, most_rules: int = 40) -> None:
         """Search; lists that survived stay in the ensemble."""

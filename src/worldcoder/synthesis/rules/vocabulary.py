@@ -33,7 +33,7 @@ from worldcoder.synthesis.rules.statistics import (
 )
 from worldcoder.synthesis.rules.structure import covering, links, structure_of
 from worldcoder.synthesis.rules.torus import Torus, brought_in, straightened
-from worldcoder.world.values import Action, Transition
+from worldcoder.world.values import Action, State, Transition
 
 Look = tuple[Any, ...]
 """A kind, with the values of those of its attributes that change: ("Door", "open")."""
@@ -103,8 +103,9 @@ class Vocabulary:
         self._attributes: dict[str, dict[str, None]] = {}
         self.together: set[tuple[str, Look]] = set()
 
-    def observe_actions(self, actions: Iterable[Action]) -> None:
-        """Note which actions there are, tried or not."""
+    def begin(self, state: State, actions: Iterable[Action]) -> None:
+        """Note what there is at a start, and which actions, tried or not."""
+        self.observe_scene(scene_of(state))
         for action in actions:
             self._meet(action)
 

@@ -1,0 +1,155 @@
+"""What is not known of a step: what was never met, and what the lists that fit the data disagree on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from worldcoder.synthesis.rules.effects import DELETE, KEEP, Effect, apply_effect
+from worldcoder.synthesis.rules.language import Context, Literal
+from worldcoder.synthesis.rules.novelty import Doubt, Novelty, is_lost
+from worldcoder.synthesis.rules.scene import Thing, scene_of
+from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target
+from worldcoder.world.values import Action, State
+
+if TYPE_CHECKING:
+    from worldcoder.synthesis.rules.dynamics import Contexts, Dynamics
+
+_KEPT = 6000
+"""States and actions whose contexts are kept."""
+
+
+class Doubts:
+    """Of what was learned so far."""
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        self._dynamics = dynamics
+        self._novelty = Novelty(dynamics.literals)
+        self._foreseen: dict[tuple[State, Action], list[Contexts]] = {}
+        self._foreseen_by: object = None
+        self._watched: dict[tuple[State, Action], list[tuple[str, int]]] = {}  # kinds and literals
+        self._lonely: set[tuple[State, Action]] = set()
+        self._lonely_at = -1
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self._novelty.forget()
+        self._foreseen.clear()
+        self._watched.clear()
+
+    def forget_foreseen(self) -> None:
+        """What is foreseen has changed."""
+        self._foreseen.clear()
+
+    def foreseen(self, state: State, action: Action) -> list[Contexts]:
+        """The contexts of all phases, when each comes true as the cheapest lists say.
+
+        They are kept as long as nothing changes that others depend on: what the avatar does, and what comes earlier.
+        """
+        last = self._dynamics.phases[-1]
+        leading = tuple(
+            target.lists[0].rules
+            for target in self._dynamics.targets.values()
+            if target.phase < last or target.pool == (self._dynamics.vocabulary.avatar,)
+        )
+        if leading != self._foreseen_by or len(self._foreseen) > _KEPT:
+            self._foreseen.clear()
+            self._foreseen_by = leading
+        found = self._foreseen.get((state, action))
+        if found is None:
+            found = self._foreseen[state, action] = list(self._foresee(state, action))
+            for context, _, _ in found:
+                context.known.clear()
+        return found
+
+    def _foresee(self, state: State, action: Action) -> Iterator[Contexts]:
+        now = scene_of(state)
+        origin = self._dynamics.origin_of(now)
+        phases = self._dynamics.phases
+        for phase in phases:
+            targets = [t for t in self._dynamics.targets.values() if t.phase == phase]
+            changes: dict[int, dict[str, Any]] = {}
+            gone: set[int] = set()
+            for context, mask, mine in self._dynamics.contexts(
+                now, action, targets, phase, None, origin if phase else None
+            ):
+                yield context, mask, mine
+                for target in mine if phase != phases[-1] else ():
+                    effect = target.lists[0].effect(mask)
+                    if effect == DELETE:
+                        gone.add(context.thing.index)
+                    elif target.attribute not in (CREATES, EXISTS) and effect != KEEP:
+                        value = apply_effect(context, target.attribute, effect)
+                        changes.setdefault(context.thing.index, {})[target.attribute] = value
+            if changes or gone:
+                now = now.altered(changes, gone)
+
+    def note(self, context: Context, mask: int) -> bool:
+        """Remember which literals, and which pairs of nearby ones, were met with which action; whether any is new."""
+        if not self._is_watched(context):
+            return False
+        return self._novelty.note((self._dynamics.vocabulary.group(context.action), context.thing.kind), mask)
+
+    def _is_watched(self, context: Context) -> bool:
+        """Whether novelty is looked for here: at the avatar, or everywhere in a world without one."""
+        return context.phase == 0 and (context.is_avatar or context.avatar is None)
+
+    def lonely(self, state: State, action: Action) -> bool:
+        """Whether the step was taken once and then needed a rule of its own, where many did: it may be noise.
+
+        To take it again tells. Where there is noise for certain, nothing needs to be told.
+        """
+        dynamics = self._dynamics
+        if self._lonely_at != dynamics.version:
+            self._lonely_at = dynamics.version
+            alone = [] if dynamics.sieve.proven else [i for t in dynamics.targets.values() for i in t.alone()]
+            steps = [(t.state, t.action) for t in (dynamics.transitions[i] for i in alone)]
+            self._lonely = {step for step in steps if dynamics.sieve.contradictions.times[step] == 1}
+        return (state, action) in self._lonely
+
+    def unseen(self, state: State, action: Action) -> list[Literal]:
+        """The literals about an action in a state that were never met with an action of its kind."""
+        found = self._watched.get((state, action))
+        if found is None or len(self._watched) > _KEPT:
+            if len(self._watched) > _KEPT:
+                self._watched.clear()
+            now = scene_of(state)
+            kinds = () if self._dynamics.avatar_of(now) is not None else self._dynamics.targets.values()
+            targets = [t for t in kinds if t.phase == 0]
+            found = self._watched[state, action] = [
+                (context.thing.kind, mask)
+                for context, mask, _ in self._dynamics.contexts(now, action, targets, 0, None, None)
+                if self._is_watched(context)
+            ]
+        group = self._dynamics.vocabulary.group(action)
+        return [
+            lit
+            for kind, mask in found
+            for lit in self._dynamics.literals.of(self._novelty.unseen((group, kind), mask))
+        ]
+
+    def of(self, state: State, action: Action) -> Doubt:
+        """What is not known about an action in a state."""
+        avatar = self._dynamics.avatar_of(scene_of(state))
+        unseen: list[Literal] = []
+        pairs = disputed = 0
+        group = self._dynamics.vocabulary.group(action)
+        for context, mask, targets in self.foreseen(state, action):
+            if self._is_watched(context):
+                key = (group, context.thing.kind)
+                unseen += self._dynamics.literals.of(self._novelty.unseen(key, mask))
+                pairs += self._novelty.new_pairs(key, mask)
+            for target in targets:
+                chosen = target.votes(mask)
+                if len(chosen) > 1 and len({_freeze(self._outcome(target, context, e)) for e in chosen}) > 1:
+                    disputed += 1
+        return Doubt(tuple(unseen), pairs, disputed, is_lost(self._dynamics.vocabulary, avatar, action))
+
+    def _outcome(self, target: Target, context: Context, effect: Effect) -> Any:
+        if target.attribute in (EXISTS, CREATES):
+            return effect
+        return apply_effect(context, target.attribute, effect)
+
+
+def _freeze(value: Any) -> Any:
+    return ("thing", id(value)) if isinstance(value, Thing) else value
