@@ -56,9 +56,6 @@ FAMILIES = (
     "UnlockToUnlock",
     "KeyCorridorS3R1",
     "OneRoomS8",
-    "PutNextLocal",
-    "PutNextS4N1",
-    "MoveTwoAcrossS5N2",
     "GoToObjMazeS4",
     "GoToSeqS5R2",
     "Pickup",
@@ -68,6 +65,9 @@ FAMILIES = (
     "GoToSeq",
     "SynthS5R2",
     "SynthSeq",
+    "PutNextLocal",
+    "PutNextS4N1",
+    "MoveTwoAcrossS5N2",
 )
 LEARNED = 0.9
 
