@@ -4,6 +4,7 @@ with programs that misbehave."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 from worldcoder.envs import Start, Step
 from worldcoder.programs import Program
@@ -87,6 +88,7 @@ class Scripted:
 
     name = "scripted"
     top_interest = 1.0
+    noise: AbstractSet[int] = frozenset()
 
     def __init__(self, *sources: str, reward: str = REWARD) -> None:
         self.programs = [Program(source, "transition", origin=self.name) for source in sources]

@@ -46,6 +46,8 @@ _FAILING, _BOTH = Shares(0.2, 1e-8), Shares(0.05, 0.05)
 """Where the search for the shares begins: actions fail and nothing else happens; or both."""
 _UNLIKELY = 15.0
 """Nats by which it is less likely that outcomes are wrong, where none is proven to be."""
+_HALF = 0.45
+"""The most that a share is: what fails more often than not is not due."""
 _NEVER = 1e-6
 """Below it a share of wrong outcomes is none."""
 _MOST = 4.5
@@ -187,7 +189,8 @@ def left_out(
             wrong = sum(part.wrong for part in parts)
             floor = min(shares.wrong, 0.5 / (transitions + 1))
             out = {i for part in parts for i in part.out}
-            shares = Shares((fails + 0.5) / (due + 1.0), min(0.5, max(wrong / (transitions + 1), floor)))
+            failing = min(_HALF, (fails + 0.5) / (due + 1.0))
+            shares = Shares(failing, min(_HALF, max(wrong / (transitions + 1), floor)))
             if length < shortest:
                 shortest, found = length, (out, shares)
     return found
