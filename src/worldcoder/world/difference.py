@@ -144,15 +144,15 @@ def _look(o: Obj) -> tuple[object, ...]:
 
 
 def _distance(a: Obj, b: Obj) -> float:
-    """How much changed: a flag is least, a step a little more, then another attribute; a leap is much, however far,
-    and aslant more than in a row or column, where it may be the way round.
+    """How much changed: a flag is least, a step a little more, then another attribute, or another named object that
+    is referred to; a leap is much, however far, and aslant more than in a row or column, where it may be the way round.
 
     So of two lamps side by side that are both switched, neither is taken for the other that came over.
     """
     total, across = 0.0, []
     for attribute in {*a.attributes, *b.attributes}:
         old, new = a.attributes.get(attribute), b.attributes.get(attribute)
-        if old == new or (isinstance(old, Ref) and isinstance(new, Ref)):
+        if old == new or (isinstance(old, Ref) and isinstance(new, Ref) and not _named(old, new)):
             continue
         if attribute in ("x", "y") and isinstance(old, int) and isinstance(new, int):
             across.append(abs(old - new))
@@ -165,6 +165,11 @@ def _distance(a: Obj, b: Obj) -> float:
             else 5.7 + 0.3 * len(across) + 0.1 * sum(across)
         )
     return total
+
+
+def _named(*references: Ref) -> bool:
+    """Whether what is referred to has names: other numbers may be the same objects."""
+    return all(isinstance(one.target, str) for one in references)
 
 
 def describe_change(before: State, after: State) -> list[str]:

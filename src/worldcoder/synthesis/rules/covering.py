@@ -18,7 +18,11 @@ _WHOLE = 5
 _LONGEST = 5
 _STARTS = 3
 _MOST_RULES = 24
+_LONG = 8
+"""Rules from which on a list is not looked for in many ways."""
 _MOST_EFFECTS = 10
+_FAR = 1.25
+"""By what part of them there have to be more rules than allowed."""
 
 Condition = tuple[int, Effect]
 """A mask of literals, and the effect where they hold."""
@@ -51,16 +55,26 @@ class Covering:
         self._rule_cost = rule_cost
         self._most_rules = min(most_rules, _MOST_RULES)
         self._found: dict[tuple[int, int], list[tuple[float, int, Effect, int, float]]] = {}
+        self.effort = 0  # how often a literal was looked at in some rows
+        self._least: dict[Effect, float] = {}  # what a rule with an effect costs at least
+        rows = everything.bit_count() + 1
+        self._gain = [4.0 * math.log1p(n) for n in range(rows)]
+        self._loss = [3.0 * math.log1p(n) for n in range(rows)]
 
     def lists(self) -> Iterator[tuple[tuple[Condition, ...], float]]:
         """Lists that explain all rows, with their costs; the last condition of each is empty."""
         common = sorted(self._explained, key=lambda effect: -self._explained[effect].bit_count())
+        starts = ((0, False), (0, True), *((n, False) for n in range(1, _STARTS)))
         for default in common[:2]:
-            for start, widest in ((0, False), (0, True), *((n, False) for n in range(1, _STARTS))):
+            for start, widest in starts:
                 found = self._cover(default, start, widest)
                 if found is not None:
                     yield found
                     yield from self._said_last(found[0])
+                if found is None or len(found[0]) > _LONG:  # what is learned by heart is not said much better
+                    starts = starts[:2]
+                    if start or widest:
+                        break
 
     def _said_last(self, rules: Sequence[Condition]) -> Iterator[tuple[tuple[Condition, ...], float]]:
         """The same, with what has one of the effects said anew when all else is: then fewer words may do for it."""
@@ -82,8 +96,9 @@ class Covering:
             rules.append((condition, effect))
             total += self._whole_price(condition, effect)
             remaining &= ~self._holds(condition)
+        at_first = (remaining & ~fine).bit_count()
         while remaining & ~fine:
-            if len(rules) >= self._most_rules:
+            if len(rules) >= self._most_rules or self._is_hopeless(len(rules), at_first, remaining & ~fine):
                 return None
             choice = start if not rules else 0
             found = self._best(remaining, fine, widest)
@@ -97,6 +112,11 @@ class Covering:
             total += price
             remaining &= ~cover
         return self._reduced([*rules, (0, default)], total)
+
+    def _is_hopeless(self, rules: int, at_first: int, left: int) -> bool:
+        """Whether the rules would be far too many, if those to come cover as much as those that there are."""
+        done = at_first - left.bit_count()
+        return rules >= _LONG and rules * at_first > _FAR * self._most_rules * done
 
     def _reduced(self, rules: list[Condition], total: float) -> tuple[tuple[Condition, ...], float]:
         """The list without rules whose rows the later ones explain as well."""
@@ -144,7 +164,7 @@ class Covering:
         return found[: _STARTS + 1]
 
     def _find(self, remaining: int, fine: int) -> list[tuple[float, int, Effect, int, float]]:
-        found = []
+        found: list[tuple[float, int, Effect, int, float]] = []
         cheapest: dict[int, int] = {}
         for literal, column in self._columns:
             cover = column & remaining
@@ -153,13 +173,35 @@ class Covering:
                 if known is None or self._cost[literal] < self._cost[known]:
                     cheapest[cover] = literal
         columns = [(literal, cover) for cover, literal in cheapest.items()]
+        asked = _STARTS if remaining == self._everything else 1  # only for the first rule others are tried
         for effect, wanted in self._wanted(remaining & ~fine):
             wrong = remaining & ~self._explained[effect]
+            if wrong and self._cannot_win(found, asked, effect, wanted, remaining & ~fine):
+                continue
             for condition, cover, price in self._grow(columns, remaining, wanted, wrong):
                 total = price + self._rule_cost(condition, effect) + self._effect_cost[effect]
                 ratio = total / (cover & wanted).bit_count()
                 found.append((ratio, condition, effect, cover, total))
         return found
+
+    def _cannot_win(
+        self,
+        found: Sequence[tuple[float, int, Effect, int, float]],
+        asked: int,
+        effect: Effect,
+        wanted: int,
+        open_rows: int,
+    ) -> bool:
+        """Whether as many rules as are asked for cost less for a row, and cover more, than any with an effect can."""
+        if len(found) < asked:
+            return False
+        if effect not in self._least:
+            singles = (self._cost[lit] + self._rule_cost(1 << lit, effect) for lit, _ in self._columns)
+            self._least[effect] = min(singles, default=0.0) + self._effect_cost[effect]
+        most = wanted.bit_count()
+        ratios = sorted(one[0] for one in found)
+        widths = sorted(((one[3] & open_rows).bit_count() for one in found), reverse=True)
+        return ratios[asked - 1] < self._least[effect] / most and widths[asked - 1] > most
 
     def _wanted(self, rows: int) -> list[tuple[Effect, int]]:
         """The effects that explain some of the rows, most first; none that another one makes needless."""
@@ -180,12 +222,14 @@ class Covering:
         """Conditions that hold in rows that are wanted, and in none that are wrong: with cover and price."""
         if not wrong:
             return [(0, remaining, 0.0)]
+        cost, gain, loss = self._cost, self._gain, self._loss
         columns = [(literal, column) for literal, column in columns if column & wanted]
-        least = min((self._cost[literal] for literal, _ in columns), default=0.0)
+        least = min((cost[literal] for literal, _ in columns), default=0.0)
         beam: list[_Grown] = [(0.0, 0, remaining, 0.0)]
         pure: list[tuple[int, int, float]] = []
         for _ in range(_LONGEST):
             following: dict[int, _Grown] = {}
+            self.effort += len(beam) * len(columns)
             for _, condition, cover, price in beam:
                 bad = (cover & wrong).bit_count()
                 for literal, column in columns:
@@ -196,8 +240,8 @@ class Covering:
                     left = (both & wrong).bit_count()
                     if left >= bad:
                         continue
-                    total = price + self._cost[literal]
-                    score = total - 4.0 * math.log1p(good) + 3.0 * math.log1p(left)
+                    total = price + cost[literal]
+                    score = total - gain[good] + loss[left]
                     known = following.get(both)
                     if known is None or score < known[0]:
                         following[both] = (score, condition | 1 << literal, both, total)
@@ -211,14 +255,13 @@ class Covering:
                 break
         return pure
 
-    @staticmethod
     def _may_improve(
-        beam: Sequence[_Grown], pure: Sequence[tuple[int, int, float]], wanted: int, least: float
+        self, beam: Sequence[_Grown], pure: Sequence[tuple[int, int, float]], wanted: int, least: float
     ) -> bool:
         """Whether one more literal, which at best takes away all that is wrong, may lead to a better or wider rule."""
         best, widest = math.inf, 0
         for _, cover, price in pure:
             good = (cover & wanted).bit_count()
-            best, widest = min(best, price - 4.0 * math.log1p(good)), max(widest, good)
+            best, widest = min(best, price - self._gain[good]), max(widest, good)
         goods = (((cover & wanted).bit_count(), price) for _, _, cover, price in beam)
-        return any(good > widest or price + least - 4.0 * math.log1p(good) < best for good, price in goods)
+        return any(good > widest or price + least - self._gain[good] < best for good, price in goods)

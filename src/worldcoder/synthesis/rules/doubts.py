@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from worldcoder.synthesis.rules.effects import DELETE, KEEP, Effect, apply_effect
 from worldcoder.synthesis.rules.language import Context, Literal
-from worldcoder.synthesis.rules.novelty import Doubt, Novelty, is_lost
+from worldcoder.synthesis.rules.novelty import Doubt, Key, Novelty, is_lost
 from worldcoder.synthesis.rules.scene import Thing, scene_of
 from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target
 from worldcoder.world.values import Action, State
@@ -93,6 +93,10 @@ class Doubts:
     def _is_watched(self, context: Context) -> bool:
         """Whether novelty is looked for here: at the avatar, or everywhere in a world without one."""
         return context.phase == 0 and (context.is_avatar or context.avatar is None)
+
+    def met(self) -> dict[Key, int]:
+        """The literals that were met, by group of actions and kind."""
+        return self._novelty.met
 
     def lonely(self, state: State, action: Action) -> bool:
         """Whether the step was taken once and then needed a rule of its own, where many did: it may be noise.

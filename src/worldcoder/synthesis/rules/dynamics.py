@@ -36,6 +36,10 @@ _ROUNDS = 4
 """Changes of phases in one fit, at most."""
 _SIFTS = 3
 """How often in one fit it is decided what is noise, where that changes."""
+_KEPT = 100_000
+"""Contexts whose literals are remembered."""
+_READING = 500
+"""The effort (see `Literals`) of finding out what is true in a context."""
 _REREADS = 5
 """How often in one fit rows are read anew after a change of rules that they depend on."""
 
@@ -53,6 +57,7 @@ class Dynamics:
         self.doubts = Doubts(self)
         self._passages = Passages()
         self._common: tuple[Any, int] = None, 0
+        self._masks: dict[tuple[Any, ...], int] = {}
         self._outdated = False
         self.observed: list[Observed] = []
         self.stages = Stages(self)
@@ -69,6 +74,7 @@ class Dynamics:
         """An episode begins here, with these actions to choose from."""
         self._told.append((state, actions))
         self.vocabulary.begin(state, actions)
+        self._forget_masks()
 
     def observe(self, transition: Transition) -> bool:
         """Add one transition; returns whether the best rules say what it led to."""
@@ -80,7 +86,7 @@ class Dynamics:
         if self.sieve.proven and self.sieve.waits(index, observed.beyond(self.targets.values())):
             return self._add_rows(index, tell=False)
         self.vocabulary.observe(transition)
-        self._common = None, 0
+        self._forget_masks()
         verb = self.vocabulary.verb(transition.action)
         if any(count <= 4 for (tried, _), count in self.vocabulary.tries.items() if tried == verb):
             self.version += 1
@@ -97,10 +103,10 @@ class Dynamics:
         if searched and self._pools.reconsider(self.targets, self.vocabulary, self.literals):
             self._outdated = True
             self._settle()
-        for _ in range(_ROUNDS if searched else 0):
+        for n in range(_ROUNDS if searched else 0):
             targets, read_with = dict(self.targets), self._read_with
             order, length = self._order.copy(), self.length
-            if not self._order.reconsider(self):
+            if not self._order.reconsider(self, again=n > 0):
                 break
             self._outdated = True
             self._settle()
@@ -132,6 +138,12 @@ class Dynamics:
                     self.vocabulary.observe(self.transitions[told])
             self._structure = self.vocabulary.structure()
             self._outdated = True
+            self._forget_masks()
+
+    def _forget_masks(self) -> None:
+        """The vocabulary has changed: other literals may be true."""
+        self._common = None, 0
+        self._masks.clear()
 
     def _beyond(self) -> set[int]:
         """Of what is set aside, the transitions with changes that no target speaks of."""
@@ -307,7 +319,7 @@ class Dynamics:
             if mine or phase == 0:
                 own = self.vocabulary.own_direction(now, avatar, action)
                 context = Context(now, action, avatar, avatar, direction, self.vocabulary, own=own, **stage)
-                mask = self.literals.mask(literals(context))
+                mask = self._mask_of(context, kept=observed is not None)
                 yield context, mask, mine
                 if next_avatar is None:
                     next_avatar = self._predict_values(context, mask, mine) if phase == 0 else {}
@@ -330,7 +342,7 @@ class Dynamics:
                 context = Context(
                     scene, action, thing, me, direction, self.vocabulary, next_avatar or {}, own, **stage
                 )
-                mask = self._mask_of(context)
+                mask = self._mask_of(context, kept=observed is not None)
                 yield context, mask, [target]
                 if target.in_turn:
                     scene = self._followed(scene, target, context, mask, observed)
@@ -358,8 +370,30 @@ class Dynamics:
             return scene
         return scene.altered({index: {attribute: value}})
 
-    def _mask_of(self, context: Context) -> int:
+    def _mask_of(self, context: Context, *, kept: bool) -> int:
+        """The literals that are true.
+
+        kept: whether it is remembered until something new is observed: orders of effects that are tried agree on most.
+        """
+        if not kept:
+            return self._new_mask(context)
+        values = context.next_avatar.items()
+        key = (
+            (context.scene, context.thing.index, context.action, context.phase > 0, context.origin),
+            tuple((a, type(v), v.index if isinstance(v, Thing) else v) for a, v in values),
+        )
+        found = self._masks.get(key)
+        if found is None:
+            if len(self._masks) >= _KEPT:
+                self._masks.clear()
+            found = self._masks[key] = self._new_mask(context)
+        return found
+
+    def _new_mask(self, context: Context) -> int:
         """The literals that are true; those that all objects share are looked for once."""
+        self.literals.effort += _READING
+        if context.is_avatar:
+            return self.literals.mask(literals(context))
         key = context.scene, context.action, context.phase, context.next_avatar.get(PLACE)
         if key != self._common[0]:
             self._common = key, self.literals.mask(common_literals(context))

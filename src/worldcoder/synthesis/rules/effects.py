@@ -21,6 +21,7 @@ from worldcoder.synthesis.rules.quantities import is_number, quantities, quantit
 from worldcoder.synthesis.rules.relations import having
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Thing
 from worldcoder.synthesis.rules.statistics import Vector
+from worldcoder.synthesis.rules.vocabulary import Vocabulary
 
 Effect = tuple[Any, ...]
 
@@ -80,9 +81,10 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
         known = [
             v for v in context.vocabulary.values.get((context.thing.kind, attribute), {}) if is_number(v)
         ]
-        if len(known) > 2 and set(known) == set(range(len(known))):
-            for k in (1, -1):
-                yield ("turn", k, len(known)), 1.7
+        apart = sorted(known)[1] if len(known) > 2 else 0
+        if apart > 0 and set(known) == {i * apart for i in range(len(known))}:
+            for k in (apart, -apart):
+                yield ("turn", k, apart * len(known)), 1.7
         for quantity, value in quantities(context).items():
             for sign in (1, -1):
                 rest = new - old - sign * value
@@ -93,7 +95,8 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
     if context.is_avatar and attribute == context.vocabulary.remembers:
         yield ("as headed",), 1.4
     heading = context.vocabulary.headings.get(context.thing.kind)
-    if heading is not None and heading.source == ("own", attribute):
+    faces = context.is_avatar and attribute == context.vocabulary.facing and isinstance(old, str)
+    if faces or (heading is not None and heading.source == ("own", attribute)):
         for quarters in (2, 1, 3):
             yield ("rotate", quarters), 1.8
     yield from _copies(context, attribute, new)
@@ -175,8 +178,7 @@ def apply_effect(context: Context, attribute: str, effect: Effect) -> Any:
             value = quantity_of(context, quantity)
             return old if value is None or type(old) not in (int, float) else old + sign * value + rest
         case ("rotate", quarters):
-            heading = context.vocabulary.headings.get(thing.kind)
-            return old if heading is None else rotations(heading.table, quarters).get(old, old)
+            return rotations(compass(context.vocabulary, thing.kind), quarters).get(old, old)
         case ("as headed",):
             return told(context.vocabulary.remembered).get(context.direction, old)
         case ("copy", term, other):
@@ -228,6 +230,14 @@ def _others_at(context: Context, term: PlaceTerm) -> list[Thing]:
 def told(table: Mapping[Any, Vector]) -> dict[Vector | None, Any]:
     """The value that says that something heads there."""
     return {vector: value for value, vector in table.items()}
+
+
+def compass(vocabulary: Vocabulary, kind: str) -> Mapping[Any, Vector]:
+    """Where things of a kind head, by the attribute that says so."""
+    if kind == vocabulary.avatar:
+        return vocabulary.facings
+    heading = vocabulary.headings.get(kind)
+    return {} if heading is None else heading.table
 
 
 def rotations(table: Mapping[Any, Vector], quarters: int) -> dict[Any, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN
 from worldcoder.synthesis.rules.expressions import Writer, next_variable, read, seen_in, variable
+from worldcoder.synthesis.rules.gaps import gaps
 from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.lists import DecisionList, Rule
 from worldcoder.synthesis.rules.scene import KIND, PLACE
@@ -178,6 +179,7 @@ def assemble(dynamics: Dynamics, blocks: Sequence[Block], together: set[tuple[st
     text = "\n".join(line for block in blocks for line in block.body)
     function = ["def transition(state, action):"]
     function.append(f'    """What was learned from {len(dynamics.transitions)} transitions."""')
+    function += [f"    # {line}." for line in gaps(dynamics)]
     if "origin" in text.replace("origin", " origin ").split():
         shared.use("spot")
         function += _find_avatar(shared)
@@ -188,7 +190,9 @@ def assemble(dynamics: Dynamics, blocks: Sequence[Block], together: set[tuple[st
             function.append("    # Then, with all that has happened:")
         function += _block(vocabulary, block, known)
     if "made.append" in text:
-        at = 2 if function[2:] else len(function)
+        at = next(
+            (i for i, line in enumerate(function) if i > 1 and not line.startswith("    #")), len(function)
+        )
         function.insert(at, "    made = []")
         function += [
             "    for kind, place, values in made:",
@@ -308,6 +312,9 @@ def _heading(vocabulary: Vocabulary) -> str:
         match heading.source:
             case ("own", attribute):
                 lines.append(f"        return {table_text(heading.table)}.get({read('obj', attribute)})")
+            case ("of", reference, attribute):
+                value = f"getattr({read('obj', reference)}, {attribute!r}, None)"
+                lines.append(f"        return {table_text(heading.table)}.get({value})")
             case ("under", other, attribute):
                 lines.append(
                     f"        under = state.at(obj.x, obj.y, {other!r}) if obj.x is not None else []"

@@ -6,7 +6,7 @@ import builtins
 import keyword
 import re
 
-from worldcoder.synthesis.rules.effects import Effect, rotations, told
+from worldcoder.synthesis.rules.effects import Effect, compass, rotations, told
 from worldcoder.synthesis.rules.helpers import HELPERS
 from worldcoder.synthesis.rules.language import NEARER, Literal, PlaceTerm, Quantity
 from worldcoder.synthesis.rules.scene import PLACE
@@ -131,6 +131,10 @@ class Writer:
             self.use("only")
         elif head.startswith("link:"):
             code = self.link(head.removeprefix("link:"))
+        elif head.startswith("same:"):
+            _, kind, attribute = head.split(":")
+            found = f"{self.use('some_with')}(state, {kind!r}, {self.this}, {attribute!r})"
+            code = f"{self.use('the_only')}({found}, None)"
         else:
             self.arguments.add(int(head[3:]))
             self.use("argument")
@@ -361,7 +365,7 @@ class Writer:
                 much = much if sign > 0 else f"{self.use('negative')}({much})"
                 return f"{self.use('changed_by')}({old}, {much}{f', {rest!r}' if rest else ''})"
             case ("rotate", quarters):
-                table = rotations(self.vocabulary.headings[mover or ""].table, quarters)
+                table = rotations(compass(self.vocabulary, mover or ""), quarters)
                 return f"{{{', '.join(f'{k!r}: {v!r}' for k, v in table.items())}}}.get({old}, {old})"
             case ("as headed",):
                 return f"{table_text(told(self.vocabulary.remembered))}.get(step, {old})"

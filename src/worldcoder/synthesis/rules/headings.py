@@ -1,7 +1,8 @@
 """Where things head by themselves: guards by their heading, what lies on a belt by the belt's, twins each his way.
 
 Like all structure it is read off the data. For each kind the displacements seen are held against what might tell
-them: an attribute of the thing, an attribute of what lies under it, or the action together with an attribute.
+them: an attribute of the thing, of what it refers to, or of what lies under it, or the action together with an
+attribute.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from worldcoder.synthesis.rules.statistics import Vector, unit
 
 Look = tuple[Any, ...]
 Source = tuple[str, ...]
-"""("own", attribute), ("under", kind, attribute), ("action",) or ("action", attribute)."""
+"""("own", attribute), ("of", reference, attribute), ("under", kind, attribute), ("action",), ("action", attribute)."""
 
 _ENOUGH = 6
 """Moves of a kind from which on its heading is looked for, where there is an avatar that may have moved it."""
@@ -49,6 +50,9 @@ def _key(source: Source, scene: Scene, verb: Any, thing: Thing) -> Any:
     match source:
         case ("own", attribute):
             return thing.values.get(attribute)
+        case ("of", reference, attribute):
+            other = thing.values.get(reference)
+            return other.values.get(attribute) if isinstance(other, Thing) else None
         case ("under", kind, attribute):
             here = [t for t in scene.at(thing.place) if t.kind == kind]
             return here[0].values.get(attribute) if here else None
@@ -89,6 +93,10 @@ class OwnMoves:
             if attribute not in (PLACE, KIND) and not isinstance(value, Thing) and value is not None:
                 yield ("own", attribute)
                 yield ("action", attribute)
+            if isinstance(value, Thing):
+                for its, one in value.values.items():
+                    if its not in (PLACE, KIND) and isinstance(one, str | int):
+                        yield ("of", attribute, its)
         for other in scene.at(thing.place):
             if other is not thing:
                 for attribute, value in other.values.items():

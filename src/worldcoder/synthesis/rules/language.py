@@ -6,7 +6,8 @@ can write either as Python.
 
 Terms name objects: "self" is the object the rule is about, "me" the avatar, "arg0" what the action's first
 argument names, "the:Kind" the only object of a kind, "me.a" what attribute a of the avatar refers to.
-"link:Kind" the only object of a kind that refers to nothing but the avatar, what it refers to and the arguments.
+"link:Kind" the only object of a kind that refers to nothing but the avatar, what it refers to and the arguments,
+"same:Kind:a" the only one of a kind that has the same number a as the object itself.
 Places: ("me", k) is k steps ahead of the avatar, ("self", k) the same from the object itself, ("own", k) k steps
 where the object heads by itself, ("off", (dx, dy)) a fixed way from the object, ("origin", 0) where the avatar set
 out from, ("toward", 1) one step from the object to the avatar in its row or column; ("nearer x", 1) and others
@@ -128,6 +129,8 @@ class Context:
             found = self.scene.by_name.get(value, value) if isinstance(value, str) else value
         elif head.startswith("link:"):
             found = self.link(head.removeprefix("link:"))
+        elif head.startswith("same:"):
+            found = self.same(*head.split(":")[1:])
         else:
             found = self.scene.single(head.removeprefix("the:"))
         for attribute in path:
@@ -153,6 +156,14 @@ class Context:
             )
         ]
         return found[0] if len(found) == 1 else None
+
+    def same(self, kind: str, attribute: str) -> Thing | None:
+        """The only thing of a kind that has the same value of an attribute as the thing itself."""
+        if ("same", kind, attribute) not in self.known:
+            mine = self.thing.values.get(attribute)
+            found = [t for t in self.scene.kinds.get(kind, ()) if t.values.get(attribute) == mine]
+            self.known["same", kind, attribute] = found[0] if len(found) == 1 else None
+        return self.known["same", kind, attribute]  # type: ignore[no-any-return]
 
     def row(self) -> list[Thing]:
         """The things that can be pushed, one behind the other ahead of the avatar, nearest first."""
@@ -261,6 +272,8 @@ def _object_terms(context: Context) -> list[str]:
                         f"{root}.{attribute}.{a}" for a, v in value.values.items() if isinstance(v, Thing)
                     ]
     terms += [f"link:{kind}" for kind in context.vocabulary.links if context.link(kind) is not None]
+    met = context.vocabulary.meets.get(context.thing.kind, ())
+    terms += [f"same:{kind}:{a}" for kind, a in met if context.same(kind, a) is not None]
     return [*roots, *dict.fromkeys(terms)]
 
 
@@ -282,7 +295,7 @@ def speaks_of_itself(literal: Literal) -> bool:
         return True
     parts = [*literal[1:], *(inner for part in literal[1:] if isinstance(part, tuple) for inner in part)]
     names = (part for part in parts if isinstance(part, str))
-    return any(name in _OWN_PLACES or name.startswith("self.") for name in names)
+    return any(name in _OWN_PLACES or name.startswith(("self.", "same:")) for name in names)
 
 
 def literal_cost(literal: Literal) -> float:
@@ -294,7 +307,7 @@ def literal_cost(literal: Literal) -> float:
     elif len(literal) > 1 and isinstance(literal[1], tuple):
         cost += place_cost(literal[1])
     elif form != "action" and len(literal) > 1 and isinstance(literal[1], str):
-        cost += 0.5 * literal[1].count(".") + (0.6 if literal[1].startswith("the:") else 0.0)
+        cost += 0.5 * literal[1].count(".") + (0.6 if literal[1].startswith(("the:", "same:")) else 0.0)
         if form in ("value", "not value") and literal[1] == "self":
             cost -= _OWN
     return cost
@@ -304,4 +317,4 @@ def quantity_cost(quantity: Quantity) -> float:
     """What a quantity adds to the description length of what speaks of it."""
     if quantity[0] == "sum":
         return 0.6
-    return 0.5 * quantity[1].count(".") + (0.4 if quantity[1].startswith(("the:", "link:")) else 0.0)
+    return 0.5 * quantity[1].count(".") + (0.4 if quantity[1].startswith(("the:", "link:", "same:")) else 0.0)

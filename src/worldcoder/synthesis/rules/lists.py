@@ -13,7 +13,10 @@ import heapq
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import islice
+from operator import or_
+from typing import Any
 
 from worldcoder.synthesis.rules.covering import Covering
 from worldcoder.synthesis.rules.effects import KEEP, Effect
@@ -24,6 +27,8 @@ RULE_COST = 1.0
 UNFINISHED_COST = 1e6
 _MANY = 300
 """Rows from which on the beam is narrower where a list is known already."""
+_REMEMBERED = 64
+"""Searches whose results are kept."""
 KEPT = 60
 """Lists that a search finds, at most."""
 WITHIN = 9.0
@@ -52,6 +57,8 @@ class Literals:
         self.all: list[Literal] = []
         self.cost: list[float] = []
         self.own = self.others = 0
+        self.searched: dict[Any, list[DecisionList]] = {}  # what `search` found lately, by what it looked at
+        self.effort = 0  # of all searches so far, about how often a literal was looked at in some rows
 
     def mask(self, literals: Iterable[Literal]) -> int:
         """The set of literals as bits of an int."""
@@ -95,11 +102,15 @@ class DecisionList:
     cost: float = field(compare=False)
 
     def effect(self, mask: int) -> Effect:
+        """What the first rule that applies says."""
         return self.rule(mask).effect
 
     def rule(self, mask: int) -> Rule:
         """The first rule that applies."""
-        return next(rule for rule in self.rules if rule.condition & mask == rule.condition)
+        for rule in self.rules:
+            if rule.condition & mask == rule.condition:
+                return rule
+        raise AssertionError("the last rule has no condition")
 
 
 def search(
@@ -107,12 +118,27 @@ def search(
 ) -> list[DecisionList]:
     """Decision lists that explain all rows, cheapest first. Where none does, the one that explains most.
 
-    beam: 0 for a quick answer: one list of exceptions, good and seldom the best.
+    beam: 0 for a quick answer: one list of exceptions, good and seldom the best. The same rows are searched for once:
+    where other orders of effects are tried, most of what they make of the rows is what another one made of them.
     """
     if not rows.by_mask:
         return [DecisionList((Rule(0, KEEP),), 0.4)]
+    met = reduce(or_, rows.by_mask)
+    key = (
+        tuple((row.mask, tuple(row.effects.items())) for row in rows.by_mask.values()),
+        (literals.own & met, literals.others & met, beam, most_rules, keep),
+    )
+    found = literals.searched.get(key)
+    if found is None:
+        found = literals.searched[key] = _search(rows, literals, beam, most_rules, keep)
+        if len(literals.searched) > _REMEMBERED:
+            literals.searched.pop(next(iter(literals.searched)))
+    return list(found)
+
+
+def _search(rows: Rows, literals: Literals, beam: int, most_rules: int, keep: int) -> list[DecisionList]:
     problem = _Problem(list(rows.by_mask.values()), literals)
-    complete = problem.exceptions(most_rules, None if beam else 2)
+    complete = problem.exceptions(most_rules, None if beam else 1)
     if not beam:
         found = [DecisionList(rules, cost) for rules, cost in complete.items()]
         return sorted(found, key=lambda one: one.cost) or [DecisionList((Rule(0, KEEP),), UNFINISHED_COST)]
@@ -225,10 +251,12 @@ class _Problem:
             self.rule_cost,
             most_rules,
         )
-        return {
+        found = {
             tuple(Rule(*rule) for rule in rules): cost + last_cost(rules[-1][1])
             for rules, cost in islice(covering.lists(), tried)
         }
+        self.literals.effort += covering.effort
+        return found
 
     def last(self, remaining: int) -> list[Effect]:
         """The effects that explain all of these rows by themselves."""
@@ -279,6 +307,7 @@ class _Problem:
 
         impure = [c for c in columns if not offer(c[2], 1 << c[1], c[0])]
         seen: set[int] = set()
+        self.literals.effort += len(impure) ** 2 // 2
         best_pairs = _Best(40, [cover & remaining for _, cover, _ in self.effects])
         for i, (price, literal, cover) in enumerate(impure):
             for price2, literal2, cover2 in impure[i + 1 :]:

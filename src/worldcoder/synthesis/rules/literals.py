@@ -91,7 +91,7 @@ def own_literals(context: Context) -> Iterator[Literal]:
 
 
 def _is_own(term: str) -> bool:
-    return term == "self" or term.startswith("self.")
+    return term == "self" or term.startswith(("self.", "same:"))
 
 
 def _place_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Literal]:

@@ -61,6 +61,11 @@ class Novelty:
         pairs.update(self._pairs_of(mask))
         return before != (self._seen[key] & self._novel_bits, len(pairs))
 
+    @property
+    def met(self) -> dict[Key, int]:
+        """The literals that were met."""
+        return dict(self._seen)
+
     def unseen(self, key: Key, mask: int) -> int:
         """Those of the literals whose first meeting would be worth something, and that were never met."""
         self._sort_out()

@@ -46,6 +46,9 @@ _LIKELY = 4
 _STILL = 200
 """Things that stay as they are, of which about so many are looked at roughly."""
 _ROUNDS = 3
+_EFFORT = 25_000_000
+"""The effort (see `Literals`) in one fit from which on no more targets are tried: in a world whose rules cannot be
+said all are in trouble, and none can be helped."""
 
 _Start = tuple[int, Context, int]
 """A transition, a thing in it, and the literals that are true."""
@@ -79,6 +82,8 @@ class Order:
     def __init__(self) -> None:
         self._chosen: dict[Name, Once | Twice] = {}
         self._tried_at: dict[Name, tuple[int, int, int]] = {}  # trouble, contradictions, transitions
+        self._waiting: dict[Name, None] = {}  # what is to be tried again
+        self._until = 0
 
     def copy(self) -> dict[Name, Once | Twice]:
         """What is chosen, for `go_back`."""
@@ -103,13 +108,23 @@ class Order:
                 return chosen
         return Once()
 
-    def reconsider(self, dynamics: Dynamics) -> bool:
-        """Try what gives trouble in another order, and take what saves most; whether anything is to be read anew."""
+    def reconsider(self, dynamics: Dynamics, *, again: bool = False) -> bool:
+        """Try what gives trouble in another order, and take what saves most; whether anything is to be read anew.
+
+        again: whether this was asked already of the same data.
+        """
+        if not again:
+            for name in self._waiting:
+                self._tried_at.pop(name, None)
+            self._waiting.clear()
+            self._until = dynamics.literals.effort + _EFFORT
         found: list[tuple[float, list[Target], Once | Twice]] = []
         for target in list(dynamics.targets.values()):
             both = [target] if target.leads is None else [target, target.leads]
+            if dynamics.literals.effort > self._until:
+                break  # the others have their turn with the next data
             if target.follows is None and self._is_due(dynamics, both):
-                saved, chosen = _Trial(dynamics, both).best()
+                saved, chosen = _Trial(dynamics, both, self._until).best()
                 if chosen is not None:
                     found.append((saved, both, chosen))
         if not found:
@@ -117,10 +132,14 @@ class Order:
         _, both, chosen = max(found, key=lambda one: one[0])
         name = both[0].pool, both[0].attribute
         self._chosen[name] = chosen
-        for target in dynamics.targets.values():  # where there is trouble, it may be different now
+        for target in dynamics.targets.values():
             other = target.pool, target.attribute
-            if other != name and (target.trouble or any(target in those for _, those, _ in found)):
+            if other != name and any(target in those for _, those, _ in found):
                 self._tried_at.pop(other, None)
+            elif (
+                other != name and target.trouble
+            ):  # it may be different now, which is seen with the next data
+                self._waiting[other] = None
         for one in both:
             del dynamics.targets[one.key]
         if isinstance(chosen, Twice) and chosen.together:
@@ -182,8 +201,9 @@ def _companions(dynamics: Dynamics, target: Target) -> list[Target]:
 class _Trial:
     """Orders of one target, tried on what was seen lately and on what contradicts itself."""
 
-    def __init__(self, dynamics: Dynamics, both: Sequence[Target]) -> None:
+    def __init__(self, dynamics: Dynamics, both: Sequence[Target], until: int) -> None:
         self._dynamics = dynamics
+        self._until = until
         self._both = both
         self._target = both[0]
         kept = (i for i in reversed(range(len(dynamics.transitions))) if i not in dynamics.sieve.aside)
@@ -193,7 +213,7 @@ class _Trial:
         self._chosen = sorted({*latest, *conflicting, *changing})
         for _ in range(_ROUNDS):
             missed = self._missed()
-            if not missed:
+            if not missed or self._is_late:
                 break
             self._chosen = sorted({*self._chosen, *missed[:_RECENT]})
         vocabulary = dynamics.vocabulary
@@ -208,7 +228,7 @@ class _Trial:
         for target in self._both:
             rows = target.rows.of(chosen)
             if rows.by_mask:
-                learned = search(rows, self._dynamics.literals, beam=2)[0]
+                learned = search(rows, self._dynamics.literals, beam=0)[0]
                 missed += [
                     min(row.transitions)
                     for row in target.rows.by_mask.values()
@@ -223,6 +243,8 @@ class _Trial:
         singles: dict[Once, Target] = {}
         for phase in self._phases:
             for in_turn in self._turns:
+                if self._is_late:
+                    return 0.0, None
                 trial = self._read(Target(target.pool, target.attribute, phase, in_turn))
                 trial.fit(self._dynamics.literals, beam=3, most_rules=most)
                 singles[Once(phase, in_turn)] = trial
@@ -254,6 +276,11 @@ class _Trial:
         return present - shortest, found if shortest < present - _BETTER else None
 
     @property
+    def _is_late(self) -> bool:
+        """Whether enough was tried in this fit."""
+        return self._dynamics.literals.effort > self._until
+
+    @property
     def _turns(self) -> tuple[bool, ...]:
         return (False, True) if self._several else (False,)
 
@@ -264,6 +291,8 @@ class _Trial:
             firsts = drafts(single.rows, literals, _DRAFTS)
             starts = self._starts(phase)
             for again, in_turn, together in self._seconds(phase):
+                if self._is_late:
+                    return
                 way = Twice(phase, (_NOTHING,), again, (), in_turn, together)
                 first, second = _pair(self._target.pool, self._target.attribute, way)
                 with self._moved(way):

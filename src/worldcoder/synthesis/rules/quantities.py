@@ -93,7 +93,7 @@ def compared_literals(context: Context, *, own: bool) -> Iterator[Literal]:
 
 
 def _is_own(quantity: Quantity) -> bool:
-    return quantity[0] == "of" and (quantity[1] == "self" or quantity[1].startswith("self."))
+    return quantity[0] == "of" and (quantity[1] == "self" or quantity[1].startswith(("self.", "same:")))
 
 
 def counted_literals(context: Context) -> Iterator[Literal]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -67,8 +67,17 @@ class Scene:
     def altered(self, changes: Mapping[int, Mapping[str, Any]], gone: Collection[int] = ()) -> Scene:
         """The same scene with some values changed and some things gone, things keeping their numbers.
 
-        changes: by the number of the thing; references in them are to things of this scene.
+        changes: by the number of the thing; references in them are to things of this scene. The same changes give
+        the same scene.
         """
+        every = (
+            (index, attribute, type(value), value.index if isinstance(value, Thing) else value)
+            for index, values in changes.items()
+            for attribute, value in values.items()
+        )
+        return _altered(self, tuple(sorted(every, key=lambda one: one[:2])), frozenset(gone))
+
+    def _with(self, changes: Mapping[int, Mapping[str, Any]], gone: Collection[int]) -> Scene:
         new = Scene.__new__(Scene)
         new.state = self.state
         new.bounds = self.bounds
@@ -100,6 +109,18 @@ class Scene:
     def single(self, kind: str) -> Thing | None:
         found = self.kinds.get(kind, ())
         return found[0] if len(found) == 1 else None
+
+
+_Change = tuple[int, str, type, Any]
+"""The number of a thing, an attribute, and what it becomes: its type, and its value or the number of a thing."""
+
+
+@lru_cache(maxsize=2_000)
+def _altered(scene: Scene, changes: Sequence[_Change], gone: Collection[int]) -> Scene:
+    by_thing: dict[int, dict[str, Any]] = {}
+    for index, attribute, what, value in changes:
+        by_thing.setdefault(index, {})[attribute] = scene.things[value] if what is Thing else value
+    return scene._with(by_thing, gone)
 
 
 @lru_cache(maxsize=20_000)

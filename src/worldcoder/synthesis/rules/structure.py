@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from worldcoder.synthesis.rules.scene import PLACE
+from worldcoder.synthesis.rules.scene import KIND, PLACE
 
 if TYPE_CHECKING:
     from worldcoder.synthesis.rules.vocabulary import Vocabulary
@@ -32,6 +32,7 @@ def structure_of(vocabulary: Vocabulary) -> tuple[Any, ...]:
         len(vocabulary.references),
         tuple(sorted(vocabulary.pushed)),
         tuple(vocabulary.links),
+        tuple((kind, tuple(those)) for kind, those in vocabulary.meets.items()),
         tuple(vocabulary.wilful),
         tuple(vocabulary.rounds.items()),
         tuple(vocabulary.covering),
@@ -60,3 +61,28 @@ def links(
         if (kind, attribute) not in changing:
             found.setdefault(kind, []).append(attribute)
     return {kind: a for kind, a in found.items() if kind != avatar and len(a) > 1}
+
+
+def meets(vocabulary: Vocabulary) -> dict[str, list[tuple[str, str]]]:
+    """Which kinds have things numbered by what changes of others, with that attribute.
+
+    Of pieces of a track that have a position each, there is one where the car is.
+    """
+    numbered = [
+        (kind, attribute)
+        for kind in vocabulary.kinds
+        for attribute in vocabulary.attributes_of(kind)
+        if attribute not in (PLACE, KIND)
+        and not vocabulary.is_single(kind)
+        and (kind, attribute) not in vocabulary.changing
+        and vocabulary.varies(kind, attribute)
+        and vocabulary.is_numeric(kind, attribute)
+    ]
+    found: dict[str, list[tuple[str, str]]] = {}
+    for kind, attribute in vocabulary.changing:
+        found.setdefault(kind, []).extend(
+            (other, a)
+            for other, a in numbered
+            if a == attribute and other != kind and vocabulary.is_numeric(kind, a)
+        )
+    return {kind: those for kind, those in found.items() if those}

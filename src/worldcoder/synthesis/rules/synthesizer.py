@@ -403,4 +403,4 @@ class RulesSynthesizer:
 
 def code_of(program: Program) -> str:
     """The text without comments and the docstring's count: programs alike in it do the same."""
-    return re.sub(r"  # .*|\d+ transitions", "", program.source)
+    return re.sub(r"^ +# .*\n|  # .*|\d+ transitions", "", program.source, flags=re.MULTILINE)

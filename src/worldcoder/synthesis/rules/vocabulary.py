@@ -31,7 +31,7 @@ from worldcoder.synthesis.rules.statistics import (
     vector_between,
     widened,
 )
-from worldcoder.synthesis.rules.structure import covering, links, structure_of
+from worldcoder.synthesis.rules.structure import covering, links, meets, structure_of
 from worldcoder.synthesis.rules.torus import Torus, brought_in, straightened
 from worldcoder.world.values import Action, State, Transition
 
@@ -73,6 +73,7 @@ class Vocabulary:
         self.looks_change = False
         self.changing_attributes: set[str] = set()
         self.links: dict[str, list[str]] = {}
+        self.meets: dict[str, list[tuple[str, str]]] = {}
         self.references: dict[tuple[str, str], None] = {}
         self._slides = Slides()
         self._remembered = Remembered()
@@ -308,6 +309,7 @@ class Vocabulary:
         moved = [k for k, a in self.changing if a == PLACE and k != self.avatar]
         self.pushed = {k for k in moved if k not in self.autonomous}
         self.links = links(self.references, self.changing, self.avatar)
+        self.meets = meets(self)
         self.steps, self.facing, self.facings, self.assumed = {}, None, {}, set()
         self.remembers, self.remembered = None, {}
         if self.avatar is None:
@@ -400,11 +402,9 @@ class Vocabulary:
 
     def direction(self, avatar: Thing | None, action: Action) -> Vector | None:
         """Where the avatar heads with an action, or None where that is not known."""
-        if avatar is None:
-            return None
-        if self.facing is not None:
-            return self.facings.get(avatar.values.get(self.facing))
-        return self.steps.get(self.verb(action))
+        if avatar is None or self.facing is None:
+            return None if avatar is None else self.steps.get(self.verb(action))
+        return self.facings.get(avatar.values.get(self.facing))
 
     def looks_to(self, avatar: Thing | None, action: Action) -> Vector | None:
         """The same; with an action that heads nowhere, where the avatar headed last."""
