@@ -45,7 +45,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def worldcoder(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-W", "error", "-m", "worldcoder.cli", *arguments]
+    command = [sys.executable, "-W", "error", "-m", "worldcoder", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
@@ -329,7 +329,7 @@ def test_on_a_terminal_the_level_is_drawn(here: Path) -> None:
     leader, follower = pty.openpty()
     arguments = ("learn", ROOM, "--out", str(here / "run"), "--option", "slow=0.02", *QUICK)
     process = subprocess.Popen(
-        [sys.executable, "-m", "worldcoder.cli", *arguments],
+        [sys.executable, "-m", "worldcoder", *arguments],
         stdout=follower,
         stderr=follower,
         env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "40"},
@@ -360,7 +360,7 @@ def test_a_reader_that_goes_away_is_no_error(here: Path, learned: str, command: 
     argument = {"show": learned, "envs": "sokoban", "learn": ROOM}[command[0]]
     more = ("--option", "slow=0.05", "--no-check", "--no-pictures") if command[0] == "learn" else ()
     process = subprocess.Popen(
-        [sys.executable, "-m", "worldcoder.cli", *command, argument, *more],
+        [sys.executable, "-m", "worldcoder", *command, argument, *more],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

@@ -63,7 +63,7 @@ def commands(text: str) -> list[tuple[list[str], list[str]]]:
             name, command, *arguments = shlex.split(line[2:])
             assert name == "worldcoder", f"only worldcoder is run here: {line}"
             arguments += SHORTER.get(command, [])
-            found.append(([sys.executable, "-m", "worldcoder.cli", command, *arguments], []))
+            found.append(([sys.executable, "-m", "worldcoder", command, *arguments], []))
         else:
             found[-1][1].append(line)
     return found

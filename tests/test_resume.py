@@ -34,7 +34,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
 
 def start(*arguments: object, hash_seed: int = 0) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-W", "error", "-m", "worldcoder.cli", "learn", *map(str, arguments)]
+    command = [sys.executable, "-W", "error", "-m", "worldcoder", "learn", *map(str, arguments)]
     environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 

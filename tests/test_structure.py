@@ -55,7 +55,7 @@ MAY_IMPORT = {
 }
 """Each part of the package, and the parts that it may know."""
 
-KNOWS_ALL = {"cli", "worldcoder"}
+KNOWS_ALL = {"__main__", "cli", "worldcoder"}
 """The command line, and the package itself, which hands out what is asked for."""
 
 LONGEST = 450

@@ -255,7 +255,7 @@ def running(pid: int) -> bool:
 def test_ctrl_c_leaves_nothing_behind(command: str, model: str, more: list[str]) -> None:
     save("hangs", HANGS)
     process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-m", "worldcoder.cli", command, model, ROOM, *more],
+        [sys.executable, "-W", "error", "-m", "worldcoder", command, model, ROOM, *more],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

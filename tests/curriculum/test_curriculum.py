@@ -58,7 +58,7 @@ def runner() -> Any:
 
 
 def worldcoder(*arguments: object) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-W", "error", "-m", "worldcoder.cli", "learn", *map(str, arguments)]
+    command = [sys.executable, "-W", "error", "-m", "worldcoder", "learn", *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,6 +74,33 @@ def planted(seed: int, rules: list[tuple[int, tuple[str]]], literals: int = 9, r
     columns = [(n, sum(1 << i for i, mask in enumerate(masks) if mask >> n & 1)) for n in range(literals)]
     price = dict.fromkeys(EFFECTS, 1.0)
     return Covering(columns, [1.0] * literals, explained, price, (1 << len(masks)) - 1, lambda *rule: 1.0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_effects_that_are_passed_over_would_not_have_been_chosen(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = random.Random(seed)
+    rules = [(1 << rng.randrange(9) | 1 << rng.randrange(9), rng.choice(EFFECTS)) for _ in range(5)]
+    passing = planted(seed, [*rules, (0, EFFECTS[0])])
+    found, effort = list(passing.lists()), passing.effort
+    monkeypatch.setattr(Covering, "_cannot_win", lambda *arguments: False)
+    careful = planted(seed, [*rules, (0, EFFECTS[0])])
+    assert list(careful.lists()) == found
+    assert effort <= careful.effort
+
+
+def test_what_cannot_be_said_is_given_up_early() -> None:
+    """Of rows without any rule, each would need its own: that is seen before all are tried."""
+    rng = random.Random(1)
+    masks = sorted({rng.getrandbits(14) for _ in range(400)})
+    chosen = [rng.choice(EFFECTS) for _ in masks]
+    explained = {e: sum(1 << i for i, own in enumerate(chosen) if own == e) for e in EFFECTS}
+    columns = [(n, sum(1 << i for i, mask in enumerate(masks) if mask >> n & 1)) for n in range(14)]
+    price = dict.fromkeys(EFFECTS, 1.0)
+    covering = Covering(columns, [1.0] * 14, explained, price, (1 << len(masks)) - 1, lambda *rule: 1.0)
+    assert list(covering.lists()) == []
+    assert covering.effort < 1_000_000
 
 
 def test_what_has_one_effect_is_said_anew_when_all_else_is() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable
 
@@ -309,3 +310,21 @@ def test_what_is_put_down_is_what_was_carried_though_it_was_alone_before() -> No
     after = scene((3, 3), [("Ball", "red", (0, 2)), ("Crate", "red", (3, 3))])
     both = Transition(before, "carry", Action("put"), after, 0.0, False)
     assert wrong(emit_transition(learn(seen, CARRYING)), [*seen, both]) == []
+
+
+def test_a_world_that_cannot_be_said_does_not_take_for_ever() -> None:
+    """Numbers that change as if by chance: all is in trouble, and the trials of other orders come to an end."""
+    rng = random.Random(5)
+    names = [f"w{i}" for i in range(6)]
+    states = [
+        State(Obj("Wheel", name=name, turn=rng.randrange(9), mark=rng.randrange(9)) for name in names)
+        for _ in range(61)
+    ]
+    actions = [Action("spin"), Action("wait")]
+    dynamics = Dynamics()
+    dynamics.begin(states[0], actions)
+    for before, after in itertools.pairwise(states):
+        dynamics.observe(Transition(before, "", rng.choice(actions), after, 0.0, False))
+    dynamics.fit()
+    assert dynamics.literals.effort < 120_000_000
+    assert dynamics.unexplained()

@@ -96,3 +96,14 @@ def test_a_rule_is_made_of_the_cheapest_literals_that_cover_the_same() -> None:
     rows.add(0, {KEEP: 0.4}, 2)
     best = search(rows, names)[0]
     assert [names.of(rule.condition) for rule in best.rules] == [[cheap], []]
+
+
+def test_the_same_rows_are_searched_once() -> None:
+    known = literals()
+    first = search(rows_of(60, 3), known)
+    effort = known.effort
+    again = search(rows_of(60, 3), known)
+    assert effort > 0 and known.effort == effort
+    assert again == first and again is not first
+    search(rows_of(61, 3), known)
+    assert known.effort > effort

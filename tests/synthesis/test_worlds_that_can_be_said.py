@@ -60,6 +60,8 @@ def learned(name: str, seen: list[Transition]) -> RulesSynthesizer:
         ("tests/worlds/lagoon.py:make_env", 0.04, 130),
         ("tests/worlds/lamps.py:make_env", 0.0, 90),
         ("tests/worlds/troop.py:make_env", 0.0, 90),
+        ("tests/worlds/rover.py:make_env", 0.0, 90),
+        ("tests/worlds/toll.py:make_env", 0.0, 80),
     ],
 )
 def test_it_is_right_elsewhere_and_short(name: str, wrong: float, lines: int, runner: Runner) -> None:

@@ -65,7 +65,7 @@ class Writer:
         self.arguments: set[int] = set()
         self.singles: dict[str, str] = {}
         self.next_values: set[str] = set()
-        self.links: dict[str, tuple[str, str]] = {}  # by kind, the variable and what it stands for
+        self.links: dict[str, tuple[str, str]] = {}  # variables, and what they stand for
 
     def use(self, helper: str) -> str:
         self.helpers.add(helper)
@@ -113,6 +113,15 @@ class Writer:
             self.links[kind] = f"linked_{variable(kind)}", code
         return self.links[kind][0]
 
+    def same(self, kind: str, attribute: str) -> str:
+        """The only object of a kind that has the same number as this one: a variable, if this is the avatar."""
+        found = f"{self.use('some_with')}(state, {kind!r}, {self.this}, {attribute!r})"
+        code = f"{self.use('the_only')}({found}, None)"
+        if self.this != self.me:
+            return code
+        name = f"{variable(kind)}_at_{variable(attribute)}"
+        return self.links.setdefault(f"{kind}:{attribute}", (name, code))[0]
+
     def quantity(self, quantity: Quantity) -> str:
         """A number."""
         if quantity[0] == "sum":
@@ -132,9 +141,7 @@ class Writer:
         elif head.startswith("link:"):
             code = self.link(head.removeprefix("link:"))
         elif head.startswith("same:"):
-            _, kind, attribute = head.split(":")
-            found = f"{self.use('some_with')}(state, {kind!r}, {self.this}, {attribute!r})"
-            code = f"{self.use('the_only')}({found}, None)"
+            code = self.same(*head.split(":")[1:])
         else:
             self.arguments.add(int(head[3:]))
             self.use("argument")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from worldcoder.synthesis.rules.language import Literal
 from worldcoder.synthesis.rules.novelty import Key
+from worldcoder.synthesis.rules.scene import PLACE
 from worldcoder.synthesis.rules.statistics import Verb
 from worldcoder.synthesis.rules.vocabulary import Look
 
@@ -79,8 +80,13 @@ def _place(literal: Literal) -> object:
 def _never_met(dynamics: Dynamics) -> dict[str, list[str]]:
     """Movers, and the things of which it was never seen whether they stop them."""
     by_mover: dict[str, list[Look]] = {}
+    vocabulary = dynamics.vocabulary
     for mover, look in sorted(dynamics.untested_passages(), key=repr):
-        by_mover.setdefault(mover, []).append(look)
+        by_itself = mover in vocabulary.autonomous or mover in vocabulary.wilful
+        if not by_itself and PLACE in vocabulary.attributes_of(
+            look[0]
+        ):  # of others it is not noted what stopped them
+            by_mover.setdefault(mover, []).append(look)
     return {mover: [" ".join(map(str, look)) for look in looks] for mover, looks in by_mover.items()}
 
 

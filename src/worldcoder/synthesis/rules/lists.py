@@ -307,7 +307,7 @@ class _Problem:
 
         impure = [c for c in columns if not offer(c[2], 1 << c[1], c[0])]
         seen: set[int] = set()
-        self.literals.effort += len(impure) ** 2 // 2
+        self.literals.effort += 2 * len(impure) ** 2
         best_pairs = _Best(40, [cover & remaining for _, cover, _ in self.effects])
         for i, (price, literal, cover) in enumerate(impure):
             for price2, literal2, cover2 in impure[i + 1 :]:
@@ -398,14 +398,19 @@ class _Best:
     def offer(self, cover: int, condition: int, price: float) -> None:
         """Take one in, unless there are enough better ones. Of two that are as good the first is better."""
         size, full = cover.bit_count(), len(self._heap) >= self._most
-        bound = 2 * (size - 1) - size - 0.3 * price
-        if full and bound <= self._heap[0][0]:
+        # what one effect has to explain to be better than the worst that was taken
+        needed = (self._heap[0][0] + size + 0.3 * price) / 2 if full else 0.0
+        if size - 1 <= needed:
             return
         most = 0
         for count, explained in self._covers:
-            if count <= most:
+            if count <= most or count <= needed:
                 break
-            most = max(most, (cover & explained).bit_count())
+            explains = (cover & explained).bit_count()
+            if explains > most:
+                most = explains
+        if most <= needed:
+            return
         self._offered += 1
         entry = (2 * most - size - 0.3 * price, -self._offered, cover, condition, price)
         if not full:

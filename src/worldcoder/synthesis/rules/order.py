@@ -46,7 +46,7 @@ _LIKELY = 4
 _STILL = 200
 """Things that stay as they are, of which about so many are looked at roughly."""
 _ROUNDS = 3
-_EFFORT = 25_000_000
+_EFFORT = 30_000_000
 """The effort (see `Literals`) in one fit from which on no more targets are tried: in a world whose rules cannot be
 said all are in trouble, and none can be helped."""
 
@@ -270,6 +270,8 @@ class _Trial:
             starts: dict[float, Target] = {0.0: singles[Once()], once.phase: single}
             ways = self._twice(starts)
             for _, likely in sorted(ways, key=lambda way: way[0])[:_LIKELY]:
+                if self._is_late:
+                    break
                 length, way = self._exact(likely)
                 if length < shortest - (_BETTER_TWICE if found is once else 0.0):
                     found, shortest = way, length
