@@ -195,3 +195,52 @@ def test_the_longest_name_is_read() -> None:
     lexicon = lexicon_of(known.dynamics.vocabulary)
     assert read("open the red box", lexicon).names == ({"kind": "RedBox"},)
     assert read("open the Boxes red", lexicon).form[-1] == frozenset({"hue"})
+
+
+def started(kind: str) -> list[Transition]:
+    """An episode with two machines, one in the middle of the room and one beside it, until the right one is started."""
+    goal, walker, on, seen = f"start the {kind.lower()}", MIDDLE, set[str](), list[Transition]()
+    for name in ("ring", "west", "ring") if kind == "Fan" else ("west", "ring", "east", "ring"):
+        before = machines(walker, on)
+        walker = {"west": (1, 2), "east": MIDDLE}.get(name, walker)
+        on = on | {"Radio" if walker == MIDDLE else "Fan"} if name == "ring" else on
+        seen.append(
+            Transition(before, goal, Action(name), machines(walker, on), float(kind in on), kind in on)
+        )
+    return seen
+
+
+def machines(walker: tuple[int, int], on: set[str]) -> State:
+    return State([*room(walker), *(Obj(kind, x=0, y=4, on=kind in on) for kind in ("Radio", "Fan"))])
+
+
+def test_what_a_thing_does_not_have_is_not_asked_of_it() -> None:
+    """A jar has no switch: what is rewarded of machines that are started can never hold of it, and does not fail."""
+    known = learn(started("Radio"), started("Fan"))
+    assert any("'on', True" in p.program.source for p in proposals(known, "start the radio"))
+    for _ in range(2):
+        for proposal in proposals(known, "start the jar"):
+            assert pays(proposal.program, "ring", MIDDLE)[0] in (0.0, 1.0)
+            assert "'on'" not in proposal.program.source and "o.on" not in proposal.program.source
+        north = Transition(room((2, 1)), "start the jar", Action("north"), room((2, 0)), 1.0, True)
+        known.observe(north)  # it is reached all the same
+        known.fit()
+
+
+def test_a_goal_of_which_all_that_was_seen_is_noise_is_as_one_of_which_nothing_was_seen() -> None:
+    """The same actions in the same states lead elsewhere under each of two goals: none of it is sure."""
+    known, ring = learn(), Action("ring")
+    for kind, other in (("Radio", "Fan"), ("Fan", "Radio")):
+        off, goal, west = machines(MIDDLE, set()), f"start the {kind.lower()}", machines((1, 2), set())
+        known.begin(off, goal, ACTIONS)
+        for before, action, after in (
+            (off, ring, machines(MIDDLE, {other})),
+            (machines(MIDDLE, {other}), ring, off),
+            (off, WEST, west),
+            (west, ring, machines((1, 2), {kind})),
+        ):
+            end = kind in {o.kind for o in after if o.attributes.get("on")}
+            known.observe(Transition(before, goal, action, after, float(end), end))
+            known.fit()
+    for goal in ("start the radio", "start the fan", "start the jar"):
+        assert [pays(p.program, "ring", MIDDLE) for p in proposals(known, goal)]

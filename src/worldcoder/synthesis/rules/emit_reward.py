@@ -207,11 +207,13 @@ def emit_reward(
                 f"    if {_conditions(writer, guess.literals, may_lack)}:",
                 "        return 1.0, True",
             ]
+        literals = tuple(rewards.literals.of(rule.condition))
+        if not all(_can_hold(vocabulary, literal) for literal in literals):
+            continue  # of other goals, whose things have what these do not have
         _, reward, done = rule.effect
         seen = f"  # {seen_in(right[rule], counts[rule])}"
         if like and not counts[rule]:
             seen = f"  # as for {len(like)} other goal{'s' if len(like) != 1 else ''}"
-        literals = tuple(rewards.literals.of(rule.condition))
         if literals:
             lines += [
                 f"    if {_conditions(writer, literals, may_lack)}:",
@@ -237,6 +239,27 @@ def emit_reward(
     own = [text.lstrip("\n") for name, text in HELPERS.items() if name in writer.helpers]
     parts = (constants, helper_text(writer.helpers), *own, function)
     return "\n\n".join(part for part in parts if part).lstrip("\n")
+
+
+_OF_ATTRIBUTES = frozenset({
+    "rose", "fell", "changed by", "sum least", "sum below", "all enough", "more enough", "fewer enough", "refers",
+    "now refers", "meets", "lacks", "on.", "facing.", "near.", "around.", "put by.", "put around.", "turned", "is",
+    "all",
+})  # fmt: skip
+"""Forms that speak of an attribute of a kind, which come second and first."""
+
+
+def _can_hold(vocabulary: Vocabulary, literal: Literal) -> bool:
+    """Whether things of the kinds that a literal speaks of have the attributes, as far as is known."""
+    if literal[0] not in _OF_ATTRIBUTES:
+        return True
+    pairs = [literal[1:3]]
+    if literal[0] in ("put by.", "put around."):
+        pairs.append(literal[4:6])
+    elif literal[0] == "meets":
+        pairs.append(literal[3:5])
+    known = ((vocabulary.attributes_of(kind), attribute) for kind, attribute in pairs)
+    return all(not attributes or attribute in attributes for attributes, attribute in known)
 
 
 def worthless(decisions: DecisionList) -> DecisionList:

@@ -245,8 +245,9 @@ class Rewards:
             if i not in self._doubtful:
                 self.lists = [one for one in self.lists if one.effect(mask) == label]
         self._fitted = len(self.steps)
-        if not self.lists and len(self.rows):
-            self.lists = search(self._clean(), self.literals, beam=8)
+        clean = Rows() if self.lists else self._clean()
+        if len(clean):  # all that was seen of a goal may be noise
+            self.lists = search(clean, self.literals, beam=8)
         if not self.lists:
             self.lists = [DecisionList((Rule(0, _label(0.0, False)),), 0.0)]
 
