@@ -83,9 +83,9 @@ def _never_met(dynamics: Dynamics) -> dict[str, list[str]]:
     vocabulary = dynamics.vocabulary
     for mover, look in sorted(dynamics.untested_passages(), key=repr):
         by_itself = mover in vocabulary.autonomous or mover in vocabulary.wilful
-        if not by_itself and PLACE in vocabulary.attributes_of(
-            look[0]
-        ):  # of others it is not noted what stopped them
+        # of those it is not noted what stopped them; and who pushes is behind
+        placed = PLACE in vocabulary.attributes_of(look[0])
+        if placed and look[0] != vocabulary.avatar and not by_itself:
             by_mover.setdefault(mover, []).append(look)
     return {mover: [" ".join(map(str, look)) for look in looks] for mover, looks in by_mover.items()}
 

@@ -47,8 +47,8 @@ class Passages:
 
     def _look_at(self, vocabulary: Vocabulary, transition: Transition, movers: dict[str, None]) -> None:
         scene = scene_of(transition.state)
-        for there in (scene, scene_of(transition.next_state)):  # a door that was just opened looks new
-            self._looks.update(dict.fromkeys(vocabulary.look(t) for t in there.things))
+        for now in (scene, scene_of(transition.next_state)):  # a door that was just opened looks new
+            self._looks.update(dict.fromkeys(vocabulary.look(t) for t in now.things))
         avatar = scene.single(vocabulary.avatar) if vocabulary.avatar else None
         direction = vocabulary.direction(avatar, transition.action)
         if (
