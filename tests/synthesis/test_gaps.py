@@ -79,3 +79,20 @@ def test_lines_are_short_and_say_how_much_is_left_out() -> None:
     lines = gaps(walked("lab:kitchen", 25))
     assert lines and all(len(line) <= 150 for line in lines)
     assert any(line.endswith(" more") for line in lines)
+
+
+def test_names_of_several_lines_do_not_break_the_program() -> None:
+    """Kinds, attributes and values are whatever a world calls them; a comment ends where its line does."""
+    names = {"Bell": "Be\nll = 1", "Lamp": "La\rmp", "Guest": "Guest", "rung": "ru\nng"}
+
+    def renamed(state: State) -> State:
+        values = ({names.get(a, a): v for a, v in o.attributes.items()} for o in state)
+        return State(Obj(names[o.kind], **its) for o, its in zip(state, values, strict=True))
+
+    seen = [
+        Transition(renamed(t.state), t.goal, t.action, renamed(t.next_state), t.reward, t.done)
+        for t in stay(200, avoiding=("rub",))
+    ]
+    source = emit_transition(learned(seen, ACTIONS))
+    compile(source, "program", "exec")
+    assert "# Never tried: rub on La mp.\n" in source and "# Be ll = 1: its next ru ng\n" in source

@@ -9,7 +9,14 @@ from typing import Any
 
 from worldcoder.synthesis.rules.dynamics import Dynamics
 from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN
-from worldcoder.synthesis.rules.expressions import Writer, next_variable, read, seen_in, variable
+from worldcoder.synthesis.rules.expressions import (
+    Writer,
+    in_one_line,
+    next_variable,
+    read,
+    seen_in,
+    variable,
+)
 from worldcoder.synthesis.rules.gaps import gaps
 from worldcoder.synthesis.rules.helpers import helper_text
 from worldcoder.synthesis.rules.lists import DecisionList, Rule
@@ -82,7 +89,7 @@ def _section(
         EXISTS: "whether it goes on to exist",
         CREATES: "whether one appears",
     }.get(target.attribute, f"its next {target.attribute}")
-    lines = [f"# {', '.join(target.pool)}: {what}"]
+    lines = [f"# {in_one_line(', '.join(target.pool))}: {in_one_line(what)}"]
     indent = ""
     mover = target.pool[0] if len(target.pool) == 1 else None
     if mine:
@@ -179,7 +186,7 @@ def assemble(dynamics: Dynamics, blocks: Sequence[Block], together: set[tuple[st
     text = "\n".join(line for block in blocks for line in block.body)
     function = ["def transition(state, action):"]
     function.append(f'    """What was learned from {len(dynamics.transitions)} transitions."""')
-    function += [f"    # {line}." for line in gaps(dynamics)]
+    function += [f"    # {in_one_line(line)}." for line in gaps(dynamics)]
     if "origin" in text.replace("origin", " origin ").split():
         shared.use("spot")
         function += _find_avatar(shared)

@@ -31,6 +31,11 @@ def read(code: str, attribute: str) -> str:
     return f"{code}.{attribute}" if plain else f"getattr({code}, {attribute!r})"
 
 
+def in_one_line(text: str) -> str:
+    """For a comment: names of kinds and values may hold anything."""
+    return " ".join(text.split())
+
+
 def next_variable(attribute: str) -> str:
     """The variable for what an attribute of the avatar will be."""
     if attribute == PLACE:
