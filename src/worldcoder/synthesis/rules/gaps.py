@@ -23,7 +23,7 @@ def gaps(dynamics: Dynamics) -> list[str]:
     """Sentences about what the data do not tell, each short enough for a line; none where nothing is missing.
 
     Never tried: kinds of things that were somewhere (ahead, underneath, named by an action, held) with some actions
-    and never with others. Never met: movers and what may or may not stop them.
+    and never with others, and actions never chosen. Never seen: movers and what may or may not stop them.
     """
     missing: dict[str, dict[str, None]] = {}
     for verb, where in _never_tried(dynamics):
