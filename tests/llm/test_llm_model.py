@@ -234,6 +234,7 @@ sys.path.insert(0, {here!r})
 from llm_worlds import ENVIRONMENT, ask
 from worldcoder.llm import LanguageModel, Recorded, SqliteStore, open_client
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whatever the tests were started with
 store = SqliteStore(sys.argv[2])
 client = open_client("openai/test", base_url=sys.argv[1], environment=ENVIRONMENT)
 """
