@@ -19,10 +19,11 @@ from worldcoder.agent_values import Counts as Counts
 from worldcoder.agent_values import Decision as Decision
 from worldcoder.agent_values import Timer as Timer
 from worldcoder.agent_values import Why as Why
-from worldcoder.exploration import Explorer, KnownSteps, Lesson
+from worldcoder.exploration import Explorer, KnownSteps
 from worldcoder.planning import Plan, Status
 from worldcoder.programs import Actions, Knowledge, Program, Runner, Simulation, WorldModel, default_runner
-from worldcoder.searching import EpisodeSoFar, News, Searches
+from worldcoder.quests import Quests
+from worldcoder.searching import EpisodeSoFar, Searches
 from worldcoder.searching import search as search
 from worldcoder.synthesis.learner import Learner
 from worldcoder.synthesis.proposer import BOLDEST, Counterexample, Proposer, RewardProposal
@@ -68,7 +69,7 @@ class Agent:
         self._episode = EpisodeSoFar(self._runner)
         sources = self._action_source, self._episode.progress
         self._searches = Searches(proposer, self.learner, self._runner, planner, *sources)
-        self._news = News(proposer, self._searches, config.guess_nodes)
+        self._quests = Quests(proposer, self._searches, config.guess_nodes)
         self._start: State | None = None
         self._action_sets: set[tuple[Action, ...]] = set()
         self._queue: deque[tuple[State, Action, Why, str]] = deque()  # where it should be, what to do
@@ -162,7 +163,7 @@ class Agent:
         with self._clock("synthesis"):
             self._synthesise()
         self.counts.surprises += not self.learner.foreseen
-        self._news.note(transition.state, transition.action, foreseen=self.learner.foreseen)
+        self._quests.note(transition.state, transition.action, foreseen=self.learner.foreseen)
         if self._queue and (self._queue[0][0] != transition.next_state or not self.learner.foreseen):
             self._queue.clear()  # the plan in hand does not hold any more, or what it hoped for is known now
 
@@ -367,22 +368,24 @@ class Agent:
             )
             found = explorer.most_interesting()
             reached = next((p.learned for p in self._proposals()), False)  # else guesses look for its reward
-            news = (found is None or reached) and self._seek_news(state, found)
-            if found is None and not (not untried or news or self.settled or self._promises_goal()):
+            least = 0.0 if found is None else found.worth
+            far = self._seek(state, least, news=found is None or reached)
+            if found is None and not (not untried or far or self.settled or self._promises_goal()):
                 found = explorer.untried()  # all agree, and yet no goal is in sight: all may be wrong
             for fault in explorer.faults(self.goal):
                 self.learner.fault(fault, self._searches.program, reward)
-            if found is not None and not news:
+            if found is not None and not far:
                 self._queue.extend((*step, "explore", found.why) for step in found.way)
-            elif not news and untried:
+            elif not far and untried:
                 self._quiet.add(state)
-            return found is not None or news
+            return found is not None or far
 
-    def _seek_news(self, state: State, other: Lesson | None) -> bool:
-        """Queue a way to a step of whose reward nothing seen so far tells, unless another lesson is worth more."""
+    def _seek(self, state: State, least: float, *, news: bool) -> bool:
+        """Queue a way to something far away that would teach more than what is near."""
         assert self._start is not None
-        news = self._news.way(state, (self.goal, self._start), other, self._without_plan)
-        return news is not None and self._enqueue(news[0], news[1].actions, "explore", "news of the reward")
+        episode = self.goal, self._start
+        found = self._quests.best(state, episode, least, self._without_plan, news=news)
+        return found is not None and self._enqueue(found[0], found[1].actions, "explore", found[2])
 
     def _promises_goal(self) -> bool:
         """Whether there is a plan from the start of the episode (φ2) to something likely, hoping included."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from worldcoder.exploration import Lesson, worth
 from worldcoder.planning import Budget, Plan, Status
 from worldcoder.planning.parts import Progress
 from worldcoder.planning.patience import Patience
 from worldcoder.programs import Actions, Program, Runner, Simulation
 from worldcoder.synthesis.learner import Learner
 from worldcoder.synthesis.proposer import BOLDEST, Proposer, RewardProposal
-from worldcoder.world.values import Action, Goal, State, Transition
+from worldcoder.world.values import Action, State, Transition
 
 Step = tuple[State, Action]
 
@@ -156,7 +155,7 @@ class Searches:
     def cautiously(self, state: State, reward: Program, nodes: int, found: Plan) -> tuple[Simulation, Plan]:
         """A plan without what only failed so far, where there is one that is not much longer; else what was found."""
         simulation = self.simulation(state, reward)
-        program = self._proposer.cautious_program(_steps_of(simulation, found))
+        program = self._proposer.cautious_program(steps_of(simulation, found))
         if program is not None:
             cautious, other = self.search("caution", state, reward, min(nodes, _CAUTION), program)
             if other.found and len(other.actions) <= len(found.actions) + _DETOUR:
@@ -165,7 +164,7 @@ class Searches:
 
     def hoped(self, simulation: Simulation, plan: Plan) -> list[Step]:
         """The steps of a hopeful plan of which the present program says something else."""
-        steps = _steps_of(simulation, plan)
+        steps = steps_of(simulation, plan)
         hopes = simulation.follow(plan.actions)
         said = self.simulation(simulation.state, None).predict_all(steps)
         return [
@@ -235,64 +234,7 @@ class Searches:
         return None
 
 
-class News:
-    """The search for steps of whose reward nothing seen so far tells, and how often such a step surprised."""
-
-    def __init__(self, proposer: Proposer, searches: Searches, nodes: int) -> None:
-        self._proposer = proposer
-        self._searches = searches
-        self._nodes = nodes
-        self._sought: Step | None = None
-        self._tried = self._surprised = 0
-
-    def way(
-        self,
-        state: State,
-        episode: tuple[Goal, State],
-        other: Lesson | None,
-        without_plan: dict[str, tuple[Status, int]],
-    ) -> tuple[Simulation, Plan] | None:
-        """A plan to the next one, unless another lesson is worth more.
-
-        episode: its goal and start. without_plan: how searches so far ended, and their nodes; it is added to.
-        """
-        program = self._proposer.news_program(*episode)
-        nodes = self._nodes if other is None else self._nodes // _IN_PASSING
-        if program is None:
-            return None
-        status, tried = without_plan.get(program.id, (Status.BUDGET, -1))
-        if status is Status.UNREACHABLE or tried >= nodes:
-            return None
-        simulation, found = self._searches.search("news", state, program, nodes)
-        if not found.found:
-            without_plan[program.id] = found.status, nodes
-            return None
-        if other is not None and worth(self._interest, len(found.actions)) <= other.worth:
-            return None
-        self._sought = _steps_of(simulation, found)[-1]
-        return simulation, found
-
-    @property
-    def _interest(self) -> float:
-        return _NEWS * (_TRUST + self._surprised) / (_TRUST + self._tried)
-
-    def note(self, state: State, action: Action, *, foreseen: bool) -> None:
-        """A step was taken; it counts if it is the one that was sought."""
-        if self._sought == (state, action):
-            self._sought = None
-            self._tried += 1
-            self._surprised += not foreseen
-
-
-_NEWS = 3.0
-"""The interest of a reward of which nothing is known, before any was sought."""
-_TRUST = 3.0
-"""Surprising ones that are supposed to have been found already."""
-_IN_PASSING = 10
-"""How many times fewer nodes the search for news has where something else is worth doing."""
-
-
-def _steps_of(simulation: Simulation, plan: Plan) -> list[Step]:
+def steps_of(simulation: Simulation, plan: Plan) -> list[Step]:
     """The steps of a plan, as far as its model has something to say of them."""
     state, steps = simulation.state, list[Step]()
     for action, step in zip(plan.actions, simulation.follow(plan.actions), strict=False):

@@ -168,6 +168,9 @@ class HybridSynthesizer:
     def news_program(self, goal: Goal, start: State) -> Program | None:
         return self.rules.news_program(goal, start)
 
+    def disputes(self, goal: Goal, start: State) -> tuple[Program, Program] | None:
+        return self.rules.disputes(goal, start)
+
     def any_of(self, proposals: Sequence[RewardProposal]) -> Program | None:
         if any(p.program.origin != self.rules.name for p in proposals):
             return None

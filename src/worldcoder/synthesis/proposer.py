@@ -148,6 +148,13 @@ class Proposer(Protocol):
         """
         ...
 
+    def disputes(self, goal: Goal, start: State) -> tuple[Program, Program] | None:
+        """A transition and a reward program: the best one, and what rewards steps on which hypotheses disagree.
+
+        They need not reproduce the data, and are for plans alone. None: nothing is disputed, or nobody can tell.
+        """
+        ...
+
     def any_of(self, proposals: Sequence[RewardProposal]) -> Program | None:
         """One reward program that rewards whatever one of these would; None where there cannot be one."""
         ...

@@ -204,6 +204,9 @@ class LanguageModelSynthesizer:
     def news_program(self, goal: Goal, start: State) -> Program | None:
         return None
 
+    def disputes(self, goal: Goal, start: State) -> tuple[Program, Program] | None:
+        return None
+
     def any_of(self, proposals: Sequence[RewardProposal]) -> Program | None:
         return None
 

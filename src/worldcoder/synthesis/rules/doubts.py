@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from worldcoder.synthesis.rules.effects import DELETE, KEEP, Effect, apply_effect
+from worldcoder.synthesis.rules.ensemble import Probe
 from worldcoder.synthesis.rules.language import Context, Literal
 from worldcoder.synthesis.rules.novelty import Doubt, Key, Novelty, is_lost
 from worldcoder.synthesis.rules.scene import Thing, scene_of
-from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target
+from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
 from worldcoder.world.values import Action, State
 
 if TYPE_CHECKING:
     from worldcoder.synthesis.rules.dynamics import Contexts, Dynamics
 
+_PROBES = 500
+"""Different contexts of a target that are kept, of all that were imagined."""
 _KEPT = 6000
 """States and actions whose contexts are kept."""
 
@@ -28,6 +31,7 @@ class Doubts:
         self._foreseen: dict[tuple[State, Action], list[Contexts]] = {}
         self._foreseen_by: object = None
         self._watched: dict[tuple[State, Action], list[tuple[str, int]]] = {}  # kinds and literals
+        self._probes: dict[TargetKey, dict[int, Context]] = {}  # by the literals that are true
         self._lonely: set[tuple[State, Action]] = set()
         self._lonely_at = -1
 
@@ -36,6 +40,7 @@ class Doubts:
         self._novelty.forget()
         self._foreseen.clear()
         self._watched.clear()
+        self._probes.clear()
 
     def forget_foreseen(self) -> None:
         """What is foreseen has changed."""
@@ -58,9 +63,17 @@ class Doubts:
         found = self._foreseen.get((state, action))
         if found is None:
             found = self._foreseen[state, action] = list(self._foresee(state, action))
-            for context, _, _ in found:
+            for context, mask, targets in found:
                 context.known.clear()
+                for target in targets:
+                    probes = self._probes.setdefault(target.key, {})
+                    if len(probes) < _PROBES:
+                        probes.setdefault(mask, context)
         return found
+
+    def probes(self, target: Target) -> list[Probe]:
+        """Contexts of a target in steps that were imagined."""
+        return [(context, mask) for mask, context in self._probes.get(target.key, {}).items()]
 
     def _foresee(self, state: State, action: Action) -> Iterator[Contexts]:
         now = scene_of(state)

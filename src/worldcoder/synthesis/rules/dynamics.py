@@ -179,7 +179,7 @@ class Dynamics:
         for target in sorted(due, key=lambda t: t.leads is not None):
             if target.leads is not None and self._read_with[target.key] != self._rules_read_with(target):
                 self._read_rows(target)  # the second change comes first, since the first is learned from it
-            target.fit(self.literals)
+            target.fit(self.literals, self.doubts.probes(target))
             self.version += 1
         return bool(due)
 

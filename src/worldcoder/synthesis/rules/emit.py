@@ -30,6 +30,7 @@ from worldcoder.synthesis.rules.tables import (
 )
 from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
 from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary
+from worldcoder.synthesis.rules.votes import MARK, vote_lines
 
 
 def emit_transition(
@@ -37,17 +38,19 @@ def emit_transition(
     chosen: dict[Any, DecisionList] | None = None,
     *,
     passages: Collection[tuple[str, Look]] = (),
+    votes: bool = False,
 ) -> str:
     """The transition program that says what the dynamics learned.
 
     chosen: for some targets, another list of the ensemble than the cheapest.
     passages: pairs of a mover and what it is supposed to pass, though that was not seen.
+    votes: whether it marks the steps that the lists dispute (`votes.py`).
     """
     lists = {key: (chosen or {}).get(key, target.lists[0]) for key, target in dynamics.targets.items()}
     blocks: list[Block] = []
     for phase in dynamics.phases:
         writer = Writer(dynamics.vocabulary, after=blocks[-1].writer if blocks else None)
-        body = _phase(dynamics, writer, lists, phase)
+        body = _phase(dynamics, writer, lists, phase, votes=votes)
         if body or not blocks:
             blocks.append(Block(writer, body))
     return assemble(dynamics, blocks, {*dynamics.vocabulary.together, *passages})
@@ -62,7 +65,7 @@ class Block:
 
 
 def _phase(
-    dynamics: Dynamics, writer: Writer, lists: Mapping[TargetKey, DecisionList], phase: float
+    dynamics: Dynamics, writer: Writer, lists: Mapping[TargetKey, DecisionList], phase: float, *, votes: bool
 ) -> list[str]:
     """The lines of one phase, those about the avatar first."""
     keys = [key for key in lists if dynamics.targets[key].phase == phase]
@@ -70,18 +73,28 @@ def _phase(
     mine = [key for key in keys if avatar and (key[0] == (avatar,) or key[1] == CREATES)]
     others = [key for key in keys if key not in mine and key[1] != CREATES]
     # the others first, for they tell which of the avatar's next values are asked for
-    other_sections = [_section(dynamics, writer, dynamics.targets[key], lists[key]) for key in others]
-    my_sections = [_section(dynamics, writer, dynamics.targets[key], lists[key], mine=True) for key in mine]
+    targets = dynamics.targets
+    other_sections = [_section(dynamics, writer, targets[key], lists[key], votes=votes) for key in others]
+    my_sections = [
+        _section(dynamics, writer, targets[key], lists[key], mine=True, votes=votes) for key in mine
+    ]
     return [line for section in (*my_sections, *other_sections) for line in section]
 
 
 def _section(
-    dynamics: Dynamics, writer: Writer, target: Target, decisions: DecisionList, *, mine: bool = False
+    dynamics: Dynamics,
+    writer: Writer,
+    target: Target,
+    decisions: DecisionList,
+    *,
+    mine: bool = False,
+    votes: bool = False,
 ) -> list[str]:
     """The lines for one target; none where nothing ever changes."""
     rules = list(decisions.rules)
     needs_variable = mine and target.attribute in writer.next_values
-    if all(rule.effect in (KEEP, UNKNOWN) for rule in rules) and not needs_variable:
+    nothing = all(rule.effect in (KEEP, UNKNOWN) for rule in rules) and not needs_variable
+    if nothing and not votes:
         return []
     counts = _evidence(target, decisions)
     what = {
@@ -108,6 +121,10 @@ def _section(
             every = f"{writer.use('foremost')}({every}, {drift!r})"
         lines.append(f"for {writer.this} in {every}:")
         indent = "    "
+    if votes:
+        lines += [f"{indent}{line}" for line in vote_lines(dynamics, target, writer, mover)]
+        if nothing:
+            return lines if any(MARK in line for line in lines) else []
     if needs_variable:
         old = (
             f"{writer.use('place_of')}({writer.me})"

@@ -1,6 +1,12 @@
 """The small functions that tell what relates an object to others; see `helpers.py`."""
 
 RELATIONS: dict[str, str] = {
+    "differ": '''
+def differ(values):
+    """Whether not all values are the same."""
+    values = list(values)
+    return any(value is not values[0] and value != values[0] for value in values)
+''',
     "toward": '''
 def toward(obj, other):
     """One step from an object to another in its row or column; None where it is in neither, or in its place."""

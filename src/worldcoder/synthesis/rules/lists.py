@@ -29,7 +29,7 @@ _MANY = 300
 """Rows from which on the beam is narrower where a list is known already."""
 _REMEMBERED = 64
 """Searches whose results are kept."""
-KEPT = 60
+KEPT = 400
 """Lists that a search finds, at most."""
 WITHIN = 9.0
 """Lists this many nats above the best are kept: about one in 8,000 of its weight."""
@@ -376,7 +376,7 @@ class _Problem:
                     changed = Rule(rest | 1 << other, rule.effect)
                     extra = cost[other] - cost[literal]
                     yield changed, extra + self._base(changed.condition, rule.effect) - base_cost
-        if rule.condition and cover.bit_count() <= 3:
+        if rule.condition and cover.bit_count() <= 100:
             for other, column in self.columns.items():
                 if not rule.condition >> other & 1 and cover & ~column == 0 and cost[other] < 3.0:
                     changed = Rule(rule.condition | 1 << other, rule.effect)

@@ -25,6 +25,7 @@ from worldcoder.synthesis.rules.lists import DecisionList
 from worldcoder.synthesis.rules.novelty import Doubt
 from worldcoder.synthesis.rules.rewards import Rewards
 from worldcoder.synthesis.rules.untried import Touch, Untried
+from worldcoder.synthesis.rules.votes import MARK
 from worldcoder.world.values import Action, Goal, State, Transition
 
 _READ = 100.0
@@ -371,6 +372,17 @@ class RulesSynthesizer:
         if not news:
             return None
         return self._unless_refuted(self._reward(rewards, worthless(rewards.lists[0]), *news))
+
+    def disputes(self, goal: Goal, start: State) -> tuple[Program, Program] | None:
+        source = emit_transition(self.dynamics, self._chosen, votes=True)
+        if MARK not in source:
+            return None
+        transition = Program(source, "transition", origin=self.name)
+        rewards = self.rewards.setdefault(goal, Rewards(goal))
+        rewards.fit(self.dynamics.vocabulary)
+        reward = self._reward(rewards, worthless(rewards.lists[0]), Guess((("more", MARK),), 0.0))
+        programs = self._unless_refuted(transition), self._unless_refuted(reward)
+        return None if programs[0] is None or programs[1] is None else (programs[0], programs[1])
 
     def _weigh(self, doubt: Doubt, state: State, action: Action) -> tuple[Sort | None, float]:
         """What is not known of a step, and how much of its interest counts."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from worldcoder.synthesis.rules.effects import KEEP, Effect
+from worldcoder.synthesis.rules.ensemble import Probe, varied
 from worldcoder.synthesis.rules.language import Context
-from worldcoder.synthesis.rules.lists import KEPT, DecisionList, Literals, Rule, search
+from worldcoder.synthesis.rules.lists import WITHIN, DecisionList, Literals, Rule, search
 from worldcoder.synthesis.rules.rows import Row, Rows
 from worldcoder.synthesis.rules.scene import PLACE
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
@@ -18,6 +20,8 @@ CREATES = "@creates"
 TargetKey = tuple[tuple[str, ...], str, int]
 """The kinds, the attribute, and which of its changes in a step."""
 
+_KEPT = 80
+"""Lists of an ensemble, at most."""
 CONTRADICTION_COST = 24.0
 """What a transition that the rows contradict adds to the description length."""
 _FEW_RULES = 3
@@ -97,7 +101,7 @@ class Target:
         self.failed = (
             not self.searched_at
             or len(best.rules) > _FEW_RULES
-            or len(self.lists) >= KEPT  # which of many as good were kept is chance
+            or len(self.lists) >= _KEPT  # which of many as good were kept is chance
             or self.follows is not None
             or self.leads is not None
             or bool(self.rows.contradictions)
@@ -132,8 +136,15 @@ class Target:
         found = [min(those) for those in by_rule.values() if len(those) == 1]
         return found if len(found) >= _MANY_ALONE else []
 
-    def fit(self, vocabulary_of_literals: Literals, *, beam: int = 12, most_rules: int = 40) -> None:
-        """Search; lists that survived stay in the ensemble."""
+    def fit(
+        self,
+        vocabulary_of_literals: Literals,
+        probes: Sequence[Probe] = (),
+        *,
+        beam: int = 12,
+        most_rules: int = 40,
+    ) -> None:
+        """Search; lists that survived stay in the ensemble. probes: see `ensemble.py`."""
         found = search(self.rows, vocabulary_of_literals, beam=beam, most_rules=most_rules)
         known = {one.rules for one in found}
         for one in self.lists:
@@ -141,7 +152,9 @@ class Target:
                 found.append(one)
         found.sort(key=lambda one: one.cost)
         if found:
-            self.lists = [one for one in found if one.cost <= found[0].cost + 9.0][:80]
+            within = [one for one in found if one.cost <= found[0].cost + WITHIN]
+            lasting = self.attribute not in (EXISTS, CREATES)
+            self.lists = varied(within, probes, self.attribute if lasting else None, _KEPT)
         self.searched_at = len(self.rows)
         self.failed = False
 

@@ -39,6 +39,8 @@ Look = tuple[Any, ...]
 """A kind, with the values of those of its attributes that change: ("Door", "open")."""
 
 _MOST_FACINGS = 8
+_STRIDE = 2
+"""The farthest that something goes by itself in a step; what comes farther was taken there."""
 _ASTRAY = 3
 """Times that things of a kind have to go elsewhere than the avatar heads, to be thought not to be pushed."""
 
@@ -203,7 +205,8 @@ class Vocabulary:
                                 scene, name, thing, unit(vector)
                             )
                             self._slides.add(scene, thing, vector, self.look)
-                            self._astray(scene, transition.action, thing, unit(vector))
+                            if max(map(abs, vector)) <= _STRIDE:
+                                self._astray(scene, transition.action, thing, unit(vector))
         kept = {new.index for new in became if new is not None}
         for new in after.things:
             if new.index not in kept:
