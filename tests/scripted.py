@@ -137,5 +137,7 @@ class Scripted:
     def evidence(self, program: Program) -> Program:
         return program
 
-    def interest(self, state: State, action: Action, above: float = 0.0) -> float:
+    def interest(
+        self, state: State, action: Action, above: float = 0.0, *, disputed: bool | None = None
+    ) -> float:
         return 0.0 if (state, action) in self._known else 1.0

@@ -19,7 +19,7 @@ from worldcoder.agent_values import Counts as Counts
 from worldcoder.agent_values import Decision as Decision
 from worldcoder.agent_values import Timer as Timer
 from worldcoder.agent_values import Why as Why
-from worldcoder.exploration import Explorer, KnownSteps
+from worldcoder.exploration import Disputed, Explorer, KnownSteps
 from worldcoder.planning import Plan, Status
 from worldcoder.programs import Actions, Knowledge, Program, Runner, Simulation, WorldModel, default_runner
 from worldcoder.quests import Quests
@@ -76,7 +76,7 @@ class Agent:
         self._without_plan: dict[str, tuple[Status, int]] = {}  # by reward: how so many nodes ended
         self._quiet: set[State] = set()  # where nothing to learn was found
         self._tried: dict[tuple[State, Action], State] = {}  # what was done, and what it led to last
-        self._known_steps = KnownSteps()
+        self._known_steps, self._disputed = KnownSteps(), Disputed()
         self._first_data = config.min_data
         self._to_fit = False  # whether the proposer was given data that it has not looked at
         self._in_vain: Counter[str] = Counter()  # guesses that came true without a reward, by program
@@ -354,6 +354,7 @@ class Agent:
         """
         if state in self._quiet:
             return False
+        assert self._start is not None
         with self._clock("exploring"):
             learned = self.learner.rewards.get(self.goal)
             reward = None if learned is None or learned.program.order else learned.program
@@ -365,6 +366,10 @@ class Agent:
                 wrong=self.learner.wrong.union(self.learner.without(self._searches.program, reward)),
                 nodes=self.config.explore_nodes,
                 known=self._known_steps.of(self._searches.program, reward),
+                disputed=self._disputed.by(
+                    self.proposer.disputes(self.goal, self._start),
+                    lambda transition, reward: self._searches.simulation(state, reward, transition),
+                ),
             )
             found = explorer.most_interesting()
             reached = next((p.learned for p in self._proposals()), False)  # else guesses look for its reward

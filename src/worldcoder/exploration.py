@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
@@ -52,13 +52,44 @@ class KnownSteps:
         return self._steps
 
 
+class Disputed:
+    """Which steps the hypotheses dispute, as the programs of a proposer say of many at once."""
+
+    def __init__(self) -> None:
+        self._programs: tuple[Program, Program] | None = None
+        self._simulation: Simulation | None = None
+        self._known: dict[Step, bool] = {}
+
+    def by(
+        self,
+        programs: tuple[Program, Program] | None,
+        simulation: Callable[[Program, Program], Simulation],
+    ) -> Disputed:
+        """What these programs say; what the same ones said before is not asked again."""
+        if programs != self._programs or len(self._known) > REMEMBERED:
+            self._programs, self._known = programs, {}
+        self._simulation = None if programs is None else simulation(*programs)
+        return self
+
+    def ask(self, steps: Iterable[Step]) -> None:
+        """Find out about these."""
+        new = [step for step in steps if step not in self._known]
+        if self._simulation is not None and new:
+            for step, said in zip(new, self._simulation.predict_all(new), strict=True):
+                self._known[step] = said.state is not None and said.reward > 0
+
+    def of(self, step: Step) -> bool | None:
+        """Whether a step that was asked about is disputed; None where there is nobody to ask."""
+        return None if self._simulation is None else self._known.get(step, False)
+
+
 class Explorer:
     """Looks for lessons from one state on.
 
     tried: what was done already; the world is deterministic, so doing it again teaches nothing.
     wrong: what the model is known to predict wrongly; no way leads through it.
     nodes: how many predicted states are looked at.
-    known: what the same programs predicted before; it is added to.
+    known: what the same programs predicted before; it is added to. disputed: who to ask what is disputed.
     """
 
     def __init__(
@@ -71,6 +102,7 @@ class Explorer:
         wrong: Set[Step],
         nodes: int,
         known: dict[Step, Prediction] | None = None,
+        disputed: Disputed | None = None,
     ) -> None:
         self._proposer = proposer
         self._simulation = simulation
@@ -79,6 +111,7 @@ class Explorer:
         self._wrong = wrong
         self._nodes = nodes
         self._known: dict[Step, Prediction] = {} if known is None else known
+        self._disputed = Disputed() if disputed is None else disputed
         self._failed: list[tuple[Step, Prediction]] = []
 
     def most_interesting(self) -> Lesson | None:
@@ -87,8 +120,11 @@ class Explorer:
         for state, way in self._states():
             if worth(self._proposer.top_interest, len(way) + 1) <= best:
                 break  # nothing farther away can be worth more
+            self._look_ahead(state)
             for action in self._new_actions(state):
-                interest = self._proposer.interest(state, action, best * (len(way) + 2))
+                disputed = self._disputed.of((state, action))
+                above = best * (len(way) + 2)
+                interest = self._proposer.interest(state, action, above, disputed=disputed)
                 if worth(interest, len(way) + 1) > best:
                     best = worth(interest, len(way) + 1)
                     found = Lesson((*way, (state, action)), f"interest {interest:.2g}", best)
@@ -123,15 +159,20 @@ class Explorer:
             self._left -= 1
 
     def _expand(self, state: State, way: Way) -> None:
-        steps = self._steps(state)
-        if any(step not in self._known for step in steps):
-            ahead = islice(self._frontier, min(AHEAD, self._left) - 1)
-            self._predict([state, *(other for other, _ in ahead)])
-        for step in steps:
+        self._look_ahead(state)
+        for step in self._steps(state):
             led = self._known.get(step)
             if led and led.state is not None and not led.done and led.state not in self._seen:
                 self._seen.add(led.state)
                 self._frontier.append((led.state, (*way, step)))
+
+    def _look_ahead(self, state: State) -> None:
+        """Have what the steps from a state lead to, and from those that are looked at after it."""
+        if any(step not in self._known for step in self._steps(state)):
+            ahead = islice(self._frontier, min(AHEAD, self._left) - 1)
+            self._predict([state, *(other for other, _ in ahead)])
+        else:
+            self._disputed.ask(self._steps(state))
 
     def _steps(self, state: State) -> list[Step]:
         every = ((state, action) for action in self._actions(state))
@@ -139,7 +180,9 @@ class Explorer:
 
     def _predict(self, states: Sequence[State]) -> None:
         """Ask what states lead to. A round trip costs as much as many steps, so several are asked for at once."""
-        steps = [step for state in states for step in self._steps(state) if step not in self._known]
+        every = [step for state in states for step in self._steps(state)]
+        self._disputed.ask(every)
+        steps = [step for step in every if step not in self._known]
         for step, led in zip(steps, self._simulation.predict_all(steps), strict=True):
             if led.state is not None or led.failing is not None:  # else it was not run
                 self._known[step] = led

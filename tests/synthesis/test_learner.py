@@ -94,7 +94,9 @@ class Fake:
     def evidence(self, program: Program) -> Program:
         return program
 
-    def interest(self, state: State, action: Action, above: float = 0.0) -> float:
+    def interest(
+        self, state: State, action: Action, above: float = 0.0, *, disputed: bool | None = None
+    ) -> float:
         return 0.0
 
 

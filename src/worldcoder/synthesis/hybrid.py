@@ -189,8 +189,10 @@ class HybridSynthesizer:
     def top_interest(self) -> float:
         return self.rules.top_interest
 
-    def interest(self, state: State, action: Action, above: float = 0.0) -> float:
-        return self.rules.interest(state, action, above)
+    def interest(
+        self, state: State, action: Action, above: float = 0.0, *, disputed: bool | None = None
+    ) -> float:
+        return self.rules.interest(state, action, above, disputed=disputed)
 
     @property
     def calls(self) -> int:

@@ -163,9 +163,12 @@ class Proposer(Protocol):
         """A program that was proposed, with whatever it says of its evidence brought up to date."""
         ...
 
-    def interest(self, state: State, action: Action, above: float = 0.0) -> float:
+    def interest(
+        self, state: State, action: Action, above: float = 0.0, *, disputed: bool | None = None
+    ) -> float:
         """How much trying the action in the state would teach: 0 for nothing, `top_interest` at most.
 
         above: where it is no more than that, any number that is no more will do; it may be found sooner.
+        disputed: what the programs of `disputes` say of the step, if they were asked.
         """
         ...

@@ -223,7 +223,9 @@ class LanguageModelSynthesizer:
     def top_interest(self) -> float:
         return TOP
 
-    def interest(self, state: State, action: Action, above: float = 0.0) -> float:
+    def interest(
+        self, state: State, action: Action, above: float = 0.0, *, disputed: bool | None = None
+    ) -> float:
         return self._novelty.interest(state, action)
 
     # ── what is spent, and what for ──────────────────────────────────────────────────────────────────────

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _PROBES = 500
 """Different contexts of a target that are kept, of all that were imagined."""
+_SAMPLE = 16
+"""Of so many steps that are asked about, one is imagined as a whole."""
 _KEPT = 6000
 """States and actions whose contexts are kept."""
 
@@ -32,6 +34,7 @@ class Doubts:
         self._foreseen_by: object = None
         self._watched: dict[tuple[State, Action], list[tuple[str, int]]] = {}  # kinds and literals
         self._probes: dict[TargetKey, dict[int, Context]] = {}  # by the literals that are true
+        self._asked = 0
         self._lonely: set[tuple[State, Action]] = set()
         self._lonely_at = -1
 
@@ -126,6 +129,15 @@ class Doubts:
 
     def unseen(self, state: State, action: Action) -> list[Literal]:
         """The literals about an action in a state that were never met with an action of its kind."""
+        group = self._dynamics.vocabulary.group(action)
+        return [
+            lit
+            for kind, mask in self._watch(state, action)
+            for lit in self._dynamics.literals.of(self._novelty.unseen((group, kind), mask))
+        ]
+
+    def _watch(self, state: State, action: Action) -> list[tuple[str, int]]:
+        """The kinds and literals of the contexts of a step in which novelty is looked for."""
         found = self._watched.get((state, action))
         if found is None or len(self._watched) > _KEPT:
             if len(self._watched) > _KEPT:
@@ -138,29 +150,29 @@ class Doubts:
                 for context, mask, _ in self._dynamics.contexts(now, action, targets, 0, None, None)
                 if self._is_watched(context)
             ]
-        group = self._dynamics.vocabulary.group(action)
-        return [
-            lit
-            for kind, mask in found
-            for lit in self._dynamics.literals.of(self._novelty.unseen((group, kind), mask))
-        ]
+        return found
 
-    def of(self, state: State, action: Action) -> Doubt:
-        """What is not known about an action in a state."""
+    def of(self, state: State, action: Action, disputed: bool | None = None) -> Doubt:
+        """What is not known about an action in a state. disputed: whether the lists disagree, if that is known."""
         avatar = self._dynamics.avatar_of(scene_of(state))
-        unseen: list[Literal] = []
-        pairs = disputed = 0
         group = self._dynamics.vocabulary.group(action)
+        pairs = sum(self._novelty.new_pairs((group, kind), m) for kind, m in self._watch(state, action))
+        if disputed is None:
+            disputed = self._is_disputed(state, action)
+        else:
+            self._asked += 1
+            if self._asked % _SAMPLE == 1:
+                self.foreseen(state, action)  # for the probes
+        lost = is_lost(self._dynamics.vocabulary, avatar, action)
+        return Doubt(tuple(self.unseen(state, action)), pairs, disputed, lost)
+
+    def _is_disputed(self, state: State, action: Action) -> bool:
         for context, mask, targets in self.foreseen(state, action):
-            if self._is_watched(context):
-                key = (group, context.thing.kind)
-                unseen += self._dynamics.literals.of(self._novelty.unseen(key, mask))
-                pairs += self._novelty.new_pairs(key, mask)
             for target in targets:
                 chosen = target.votes(mask)
                 if len(chosen) > 1 and len({_freeze(self._outcome(target, context, e)) for e in chosen}) > 1:
-                    disputed += 1
-        return Doubt(tuple(unseen), pairs, disputed, is_lost(self._dynamics.vocabulary, avatar, action))
+                    return True
+        return False
 
     def _outcome(self, target: Target, context: Context, effect: Effect) -> Any:
         if target.attribute in (EXISTS, CREATES):

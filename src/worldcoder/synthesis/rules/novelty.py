@@ -29,13 +29,13 @@ class Doubt:
     """What is not known about one action in one state.
 
     unseen: literals never met with an action of this kind. pairs: how many pairs of nearby literals were never
-    met together with it. disputed: of how many attributes the lists disagree on the next value. lost: it is
-    not known where the action heads.
+    met together with it. disputed: whether the lists disagree on anything that it leads to. lost: it is not known
+    where the action heads.
     """
 
     unseen: tuple[Literal, ...]
     pairs: int
-    disputed: int
+    disputed: bool
     lost: bool
 
 

@@ -346,7 +346,9 @@ class RulesSynthesizer:
         named = NAMED if self._words else 1.0
         return named * self._interest.of("unseen")
 
-    def interest(self, state: State, action: Action, above: float = 0.0) -> float:
+    def interest(
+        self, state: State, action: Action, above: float = 0.0, *, disputed: bool | None = None
+    ) -> float:
         if self._version != self.dynamics.version:
             self._version = self.dynamics.version
             self._doubts.clear()
@@ -356,7 +358,7 @@ class RulesSynthesizer:
             met: tuple[Sort, ...] = ("lonely", "disputed", "unpaired", "usual")
             if above >= max(map(self._interest.of, met)) and not self.dynamics.doubts.unseen(state, action):
                 return 0.0
-            self._doubts[step] = self._weigh(self.dynamics.doubts.of(state, action), state, action)
+            self._doubts[step] = self._weigh(self.dynamics.doubts.of(state, action, disputed), state, action)
         sort, share = self._doubts[step]
         if sort is None:
             return 0.0
