@@ -19,6 +19,8 @@ REMEMBERED = 20_000
 
 AHEAD = 64
 """States whose steps are predicted in one request; those that are not looked at in the end cost little."""
+_FIRST = 8
+"""The same at first; then as many as were looked at already."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,10 @@ class Disputed:
         if self._simulation is not None and new:
             for step, said in zip(new, self._simulation.predict_all(new), strict=True):
                 self._known[step] = said.state is not None and said.reward > 0
+
+    def knows(self, steps: Iterable[Step]) -> bool:
+        """Whether there is nothing to find out about these."""
+        return self._simulation is None or all(step in self._known for step in steps)
 
     def of(self, step: Step) -> bool | None:
         """Whether a step that was asked about is disputed; None where there is nobody to ask."""
@@ -168,11 +174,11 @@ class Explorer:
 
     def _look_ahead(self, state: State) -> None:
         """Have what the steps from a state lead to, and from those that are looked at after it."""
-        if any(step not in self._known for step in self._steps(state)):
-            ahead = islice(self._frontier, min(AHEAD, self._left) - 1)
+        steps = self._steps(state)
+        if any(step not in self._known for step in steps) or not self._disputed.knows(steps):
+            looked = self._nodes - self._left  # what is found near makes what is farther needless
+            ahead = islice(self._frontier, min(AHEAD, self._left, max(_FIRST, looked)) - 1)
             self._predict([state, *(other for other, _ in ahead)])
-        else:
-            self._disputed.ask(self._steps(state))
 
     def _steps(self, state: State) -> list[Step]:
         every = ((state, action) for action in self._actions(state))
