@@ -10,7 +10,7 @@ from worldcoder.synthesis.rules.ensemble import Probe
 from worldcoder.synthesis.rules.language import Context, Literal
 from worldcoder.synthesis.rules.novelty import Doubt, Key, Novelty, is_lost
 from worldcoder.synthesis.rules.scene import Thing, scene_of
-from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
+from worldcoder.synthesis.rules.targets import Target, TargetKey, is_event
 from worldcoder.world.values import Action, State
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Doubts:
                     effect = target.lists[0].effect(mask)
                     if effect == DELETE:
                         gone.add(context.thing.index)
-                    elif target.attribute not in (CREATES, EXISTS) and effect != KEEP:
+                    elif not is_event(target.attribute) and effect != KEEP:
                         value = apply_effect(context, target.attribute, effect)
                         changes.setdefault(context.thing.index, {})[target.attribute] = value
             if changes or gone:
@@ -175,7 +175,7 @@ class Doubts:
         return False
 
     def _outcome(self, target: Target, context: Context, effect: Effect) -> Any:
-        if target.attribute in (EXISTS, CREATES):
+        if is_event(target.attribute):
             return effect
         return apply_effect(context, target.attribute, effect)
 

@@ -25,7 +25,7 @@ from worldcoder.synthesis.rules.rows import Rows
 from worldcoder.synthesis.rules.scene import PLACE, Place, Scene, Thing
 from worldcoder.synthesis.rules.stages import Stages
 from worldcoder.synthesis.rules.statistics import is_far
-from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
+from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey, is_event
 from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary
 from worldcoder.world.values import Action, State, Transition
 
@@ -275,9 +275,7 @@ class Dynamics:
         return tuple(
             t.lists[0].rules
             for t in self.targets.values()
-            if t.phase < target.phase
-            and set(t.pool) & set(target.pool)
-            and t.attribute not in (EXISTS, CREATES)
+            if t.phase < target.phase and set(t.pool) & set(target.pool) and not is_event(t.attribute)
         )
 
     @property
@@ -402,7 +400,7 @@ class Dynamics:
     def _predict_values(self, context: Context, mask: int, targets: Sequence[Target]) -> dict[str, Any]:
         values = dict(context.thing.values)
         for target in targets:
-            if target.attribute not in (CREATES, EXISTS):
+            if not is_event(target.attribute):
                 effect = target.lists[0].effect(mask)
                 values[target.attribute] = apply_effect(context, target.attribute, effect)
             elif target.attribute == EXISTS and target.lists[0].effect(mask) == DELETE:

@@ -16,6 +16,7 @@ from worldcoder.synthesis.rules.language import (
     object_terms,
     place_terms,
     quantity_cost,
+    term_values,
 )
 from worldcoder.synthesis.rules.quantities import is_number, quantities, quantity_of, with_singles
 from worldcoder.synthesis.rules.relations import having
@@ -40,7 +41,7 @@ def effects(context: Context, attribute: str, new: Any) -> dict[Effect, float]:
     old = context.thing.values.get(attribute)
     for effect, cost in candidate_effects(context, attribute, new):
         value = apply_effect(context, attribute, effect)
-        if value is new or (_plain(value) and _plain(new) and value == new):
+        if value is new or (_plain(value) and _plain(new) and _equal(value, new)):
             found.setdefault(effect, cost)
     if not found:
         found[UNKNOWN] = 12.0
@@ -50,6 +51,11 @@ def effects(context: Context, attribute: str, new: Any) -> dict[Effect, float]:
 
 def _plain(value: Any) -> bool:
     return not isinstance(value, Thing)
+
+
+def _equal(value: Any, new: Any) -> bool:
+    """Whether two values are the same; True is no number."""
+    return bool(value == new) and isinstance(value, bool) == isinstance(new, bool)
 
 
 def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tuple[Effect, float]]:
@@ -115,7 +121,7 @@ def _copies(context: Context, attribute: str, new: Any) -> Iterator[tuple[Effect
     terms = {term: context.term(term) for term in object_terms(context)}
     for term, target in with_singles(context, terms) if new is not None and not isinstance(new, bool) else ():
         for other, value in target.values.items():
-            if value != new or (term, other) == ("self", attribute):
+            if not _equal(value, new) or (term, other) == ("self", attribute):
                 continue
             if not term.startswith("the:"):
                 yield ("copy", term, other), 2.0 + 0.5 * term.count(".")
@@ -124,6 +130,35 @@ def _copies(context: Context, attribute: str, new: Any) -> Iterator[tuple[Effect
     for term, target in terms.items():
         if term.startswith("arg") and not isinstance(target, Thing):
             yield ("object", term), 1.5
+
+
+Made = tuple[tuple[str, Any], ...]
+"""The attributes of what appears: each a value, or ("copy", term, attribute, more) for what it is taken from."""
+
+
+def attributes_made(context: Context, made: Thing) -> list[tuple[Made, float]]:
+    """What says which attributes something has that appears, with costs: values, or copies where there is one."""
+    values = sorted((a, v) for a, v in made.values.items() if a not in (PLACE, KIND))
+    copied = tuple((a, _source(context, a, v) or v) for a, v in values)
+    found: list[tuple[Made, float]] = [(tuple(values), 0.0)]
+    if copied != tuple(values):
+        found.append((copied, 0.4 * sum(isinstance(v, tuple) for _, v in copied)))
+    return found
+
+
+def _source(context: Context, attribute: str, value: Any) -> tuple[str, str, str, int] | None:
+    """Where an attribute of what appears may be taken from."""
+    terms = [(term, thing) for term, thing in term_values(context).items() if isinstance(thing, Thing)]
+    if value is None or isinstance(value, bool):
+        return None
+    for term, thing in terms:
+        if "." not in term and _equal(thing.values.get(attribute), value):
+            return "copy", term, attribute, 0
+    for term, thing in terms:
+        for other, its in thing.values.items() if "." not in term and type(value) is int else ():
+            if other not in (PLACE, KIND) and type(its) is int and abs(value - its) <= 1:
+                return "copy", term, other, value - its
+    return None
 
 
 def _place_effects(context: Context, new: Any) -> Iterator[tuple[Effect, float]]:

@@ -28,7 +28,7 @@ from worldcoder.synthesis.rules.tables import (
     step_tables,
     table_text,
 )
-from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
+from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey, created
 from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary
 from worldcoder.synthesis.rules.votes import MARK, vote_lines
 
@@ -102,6 +102,8 @@ def _section(
         EXISTS: "whether it goes on to exist",
         CREATES: "whether one appears",
     }.get(target.attribute, f"its next {target.attribute}")
+    if target.attribute != CREATES and created(target) is not None:
+        what = f"whether {created(target)} appears there"
     lines = [f"# {in_one_line(', '.join(target.pool))}: {in_one_line(what)}"]
     indent = ""
     mover = target.pool[0] if len(target.pool) == 1 else None
@@ -167,13 +169,13 @@ def _join(conditions: Sequence[str]) -> str:
 
 def _statement(writer: Writer, target: Target, rule: Rule, mover: str | None, *, needs_variable: bool) -> str:
     effect, attribute = rule.effect, target.attribute
-    if attribute == CREATES and effect != KEEP:
-        _, term, rest = effect
-        values = ", ".join(f"{a!r}: {v!r}" for a, v in rest)
-        place = {None: "None", "nowhere": "(None, None)"}.get(term) or writer.place(term)
-        return f"made.append(({target.pool[0]!r}, {place}, {{{values}}}))"
     if effect in (KEEP, UNKNOWN):
         return "pass"
+    if effect[0] == "create":
+        _, term, rest = effect
+        values = ", ".join(f"{a!r}: {writer.made(v)}" for a, v in rest)
+        place = {None: "None", "nowhere": "(None, None)"}.get(term) or writer.place(term)
+        return f"made.append(({created(target)!r}, {place}, {{{values}}}))"
     if effect == DELETE:
         return f"gone.append({writer.this})"
     value = writer.effect(attribute, effect, mover)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
+from typing import Any
 
 from worldcoder.synthesis.rules.effects import Effect, compass, rotations, told
 from worldcoder.synthesis.rules.helpers import HELPERS
-from worldcoder.synthesis.rules.language import NEARER, Literal, PlaceTerm, Quantity
+from worldcoder.synthesis.rules.language import NEARER, Literal, PlaceTerm, Quantity, numbered
 from worldcoder.synthesis.rules.scene import PLACE
 from worldcoder.synthesis.rules.tables import steps_text, table_text
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
@@ -118,14 +119,15 @@ class Writer:
             self.links[kind] = f"linked_{variable(kind)}", code
         return self.links[kind][0]
 
-    def same(self, kind: str, attribute: str) -> str:
-        """The only object of a kind that has the same number as this one: a variable, if this is the avatar."""
-        found = f"{self.use('some_with')}(state, {kind!r}, {self.this}, {attribute!r})"
-        code = f"{self.use('the_only')}({found}, None)"
+    def same(self, kind: str, attribute: str, more: int) -> str:
+        """The only object of a kind that has the same number as this one, or so much more; of the avatar: a variable."""
+        rest = f", {more}" if more else ""
+        code = f"{self.use('numbered')}(state, {kind!r}, {self.this}, {attribute!r}{rest})"
         if self.this != self.me:
             return code
-        name = f"{variable(kind)}_at_{variable(attribute)}"
-        return self.links.setdefault(f"{kind}:{attribute}", (name, code))[0]
+        at = {0: "at", 1: "after", -1: "before"}[more]
+        name = f"{variable(kind)}_{at}_{variable(attribute)}"
+        return self.links.setdefault(f"{kind}:{attribute}:{more}", (name, code))[0]
 
     def quantity(self, quantity: Quantity) -> str:
         """A number."""
@@ -146,7 +148,7 @@ class Writer:
         elif head.startswith("link:"):
             code = self.link(head.removeprefix("link:"))
         elif head.startswith("same:"):
-            code = self.same(*head.split(":")[1:])
+            code = self.same(*numbered(head))
         else:
             self.arguments.add(int(head[3:]))
             self.use("argument")
@@ -163,6 +165,14 @@ class Writer:
         if term in ("self", "me"):
             return read(self.object(term), attribute)
         return f"{self.use('get')}({self.object(term)}, {attribute!r})"
+
+    def made(self, value: Any) -> str:
+        """A value of an attribute of what appears; see `effects.Made`."""
+        if not isinstance(value, tuple):
+            return repr(value)
+        _, term, attribute, more = value
+        code = self.value(term, attribute)
+        return f"{self.use('plus')}({code}, {more})" if more else code
 
     def _but(self, term: PlaceTerm) -> str:
         return f"{self.this}, {self.me}" if term == ("me", 0) and self.this != self.me else self.this
@@ -265,6 +275,10 @@ class Writer:
                 )
                 helper = self.use("alike" if form == "at=" else "unlike")
                 return f"any({helper}(o, {than}, {attribute!r}) for o in {found})"
+            case (("at matched" | "not at matched") as form, term, kind, attribute, other, its):
+                found = f"{self.use('things')}(state, {self.place(term)}, {kind!r}, {self._but(term)})"
+                sign = "==" if form == "at matched" else "!="
+                return f"any({read('o', attribute)} {sign} {self.value(other, its)} for o in {found})"
             case (("value" | "not value") as form, term, "@place", None):  # PLACE
                 place = self.value(term, "x")
                 if form == "value":

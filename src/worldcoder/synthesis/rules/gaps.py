@@ -44,11 +44,12 @@ def _never_tried(dynamics: Dynamics) -> Iterator[tuple[str, str]]:
             yield name, ""
     for (verb, kind), mine in met.items():
         known = set(mine)
+        names_things = verb in dynamics.vocabulary.with_objects
         looks_ahead = any(_place(lit) == ("self", 1) for lit in mine)
         missing: dict[str, list[str]] = {}
         for lit in _of_kind(met, kind):
             where = _where(lit, looks_ahead=looks_ahead)
-            if where and lit not in known:
+            if where and lit not in known and (names_things or not _of_argument(lit)):
                 missing.setdefault(where, []).append(lit[2])
         for where, kinds in missing.items():
             yield _name(verb), where.format(_list(kinds))
@@ -71,6 +72,10 @@ def _where(literal: Literal, *, looks_ahead: bool) -> str | None:
             return "for {}" if head == "arg0" else f"with {{}} as its argument {int(head[3:]) + 1}"
         return f"with {path.replace('.', ' ')} {{}}" if head == "self" else None
     return None
+
+
+def _of_argument(literal: Literal) -> bool:
+    return literal[0] == "kind" and str(literal[1]).startswith("arg")
 
 
 def _place(literal: Literal) -> object:

@@ -83,6 +83,15 @@ def the_only(found, old):
     """The one that was found; the old value where it is none, or several."""
     return found[0] if len(found) == 1 else old
 ''',
+    "numbered": '''
+def numbered(state, kind, obj, attribute, more=0):
+    """The only other object of a kind that has the same number as an object, or so much more; None if there is none."""
+    number = getattr(obj, attribute, None)
+    if more:
+        number = number + more if type(number) is int else ...
+    found = [o for o in state.all(kind) if o is not obj and getattr(o, attribute, None) == number]
+    return found[0] if len(found) == 1 else None
+''',
     "joined": '''
 def joined(state, kind, attributes, a, b):
     """Whether an object of a kind refers to both of two objects."""

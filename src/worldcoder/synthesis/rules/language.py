@@ -7,7 +7,8 @@ can write either as Python.
 Terms name objects: "self" is the object the rule is about, "me" the avatar, "arg0" what the action's first
 argument names, "the:Kind" the only object of a kind, "me.a" what attribute a of the avatar refers to.
 "link:Kind" the only object of a kind that refers to nothing but the avatar, what it refers to and the arguments,
-"same:Kind:a" the only one of a kind that has the same number a as the object itself.
+"same:Kind:a" the only one of a kind that has the same number a as the object itself, "same:Kind:a:+1" one more: what
+comes after it.
 Places: ("me", k) is k steps ahead of the avatar, ("self", k) the same from the object itself, ("own", k) k steps
 where the object heads by itself, ("off", (dx, dy)) a fixed way from the object, ("origin", 0) where the avatar set
 out from, ("toward", 1) one step from the object to the avatar in its row or column; ("nearer x", 1) and others
@@ -34,7 +35,7 @@ NEARER: Mapping[str, tuple[str, int]] = {
 }  # fmt: skip
 """Anchors of places one step nearer to the avatar or farther from it: the axes, and 1 or -1."""
 COSTS: Mapping[str, float] = {
-    "action": 1.0, "heads": 0.6, "at": 2.0, "at.": 2.8, "at=": 2.6, "not at": 2.3, "not at.": 3.1, "not at=": 3.0,
+    "action": 1.0, "heads": 0.6, "at": 2.0, "at matched": 3.2, "not at matched": 3.6, "at.": 2.8, "at=": 2.6, "not at": 2.3, "not at.": 3.1, "not at=": 3.0,
     "blocked": 1.9, "free": 1.8, "empty": 2.0, "not empty": 2.2, "here": 1.2, "outside": 1.8,
     "headed": 3.4, "not headed": 3.8, "goes on": 1.8, "turns": 1.8,
     "is": 1.6, "not is": 1.9, "value": 2.2, "not value": 2.5, "least": 2.6, "most": 2.6, "kind": 1.4,
@@ -130,7 +131,7 @@ class Context:
         elif head.startswith("link:"):
             found = self.link(head.removeprefix("link:"))
         elif head.startswith("same:"):
-            found = self.same(*head.split(":")[1:])
+            found = self.same(*numbered(head))
         else:
             found = self.scene.single(head.removeprefix("the:"))
         for attribute in path:
@@ -157,13 +158,16 @@ class Context:
         ]
         return found[0] if len(found) == 1 else None
 
-    def same(self, kind: str, attribute: str) -> Thing | None:
-        """The only thing of a kind that has the same value of an attribute as the thing itself."""
-        if ("same", kind, attribute) not in self.known:
+    def same(self, kind: str, attribute: str, more: int = 0) -> Thing | None:
+        """The only other thing of a kind that has the same value of an attribute, or so much more."""
+        key = "same", kind, attribute, more
+        if key not in self.known:
             mine = self.thing.values.get(attribute)
-            found = [t for t in self.scene.kinds.get(kind, ()) if t.values.get(attribute) == mine]
-            self.known["same", kind, attribute] = found[0] if len(found) == 1 else None
-        return self.known["same", kind, attribute]  # type: ignore[no-any-return]
+            wanted = mine + more if more and type(mine) is int else None if more else mine
+            there = self.scene.kinds.get(kind, ()) if wanted is not None or not more else ()
+            found = [t for t in there if t.values.get(attribute) == wanted and t is not self.thing]
+            self.known[key] = found[0] if len(found) == 1 else None
+        return self.known[key]  # type: ignore[no-any-return]
 
     def row(self) -> list[Thing]:
         """The things that can be pushed, one behind the other ahead of the avatar, nearest first."""
@@ -176,6 +180,12 @@ class Context:
             if not here:
                 return row
             row.append(here[0])
+
+
+def numbered(term: str) -> tuple[str, str, int]:
+    """The kind, the attribute, and how much more it is, of a term "same:Kind:a" or "same:Kind:a:+1"."""
+    _, kind, attribute, *more = term.split(":")
+    return kind, attribute, int(more[0]) if more else 0
 
 
 def toward(start: Place | None, end: Place | None) -> Place | None:
@@ -227,7 +237,7 @@ def place_terms(context: Context) -> list[PlaceTerm]:
     """The places that matter for a context, nearest first."""
     terms: list[PlaceTerm] = []
     if context.is_avatar:
-        terms += [("self", 0), ("self", 1), ("self", 2)]
+        terms += [("self", 0), ("self", 1), ("self", 2), *(("off", v) for v in context.vocabulary.sways)]
     else:
         terms += [("me", 0), ("me", 1), ("me", 2), ("self", 0), ("self", 1)]
     if context.own is not None:
@@ -273,7 +283,11 @@ def _object_terms(context: Context) -> list[str]:
                     ]
     terms += [f"link:{kind}" for kind in context.vocabulary.links if context.link(kind) is not None]
     met = context.vocabulary.meets.get(context.thing.kind, ())
-    terms += [f"same:{kind}:{a}" for kind, a in met if context.same(kind, a) is not None]
+    terms += [
+        f"same:{kind}:{a}:{more:+}" if more else f"same:{kind}:{a}"
+        for kind, a, more in met
+        if context.same(kind, a, more) is not None
+    ]
     return [*roots, *dict.fromkeys(terms)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from worldcoder.synthesis.rules.language import Context, Literal, PlaceTerm, place_terms, term_values
@@ -140,6 +140,24 @@ def _place_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Lit
                     if other is not t and attribute in other.values:
                         same = other.values[attribute] == value
                         yield ("at=" if same else "not at=", place_term, t.kind, attribute, term)
+                yield from _matched_literals(context, place_term, t, attribute, others)
+
+
+def _matched_literals(
+    context: Context, place: PlaceTerm, there: Thing, attribute: str, others: Sequence[tuple[str, Thing]]
+) -> Iterator[Literal]:
+    """Whether a value of what is at a place is another value of an object: of the last segment, the length."""
+    vocabulary, value = context.vocabulary, there.values[attribute]
+    if place[1] != 1 or type(value) not in (int, float, str) or not vocabulary.varies(there.kind, attribute):
+        return
+    mine = [("self", context.thing)] if place[0] == "self" else []
+    for term, thing in (*mine, *others):
+        for other, its in thing.values.items() if "." not in term and thing is not there else ():
+            if other in (attribute, PLACE, KIND) or type(its) is not type(value):
+                continue
+            if vocabulary.varies(thing.kind, other):
+                form = "at matched" if its == value else "not at matched"
+                yield (form, place, there.kind, attribute, term, other)
 
 
 def arrivals(context: Context, place: Place) -> set[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN, Effect, effects
+from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN, Effect, attributes_made, effects
 from worldcoder.synthesis.rules.language import Context, place_terms
-from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
+from worldcoder.synthesis.rules.scene import PLACE, Scene, Thing, becomes, scene_of
 from worldcoder.synthesis.rules.statistics import same_value
-from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey
+from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey, created
 from worldcoder.world.values import Transition
 
 _FOREIGN: Any = object()  # a reference to something that was not there before
@@ -55,6 +55,8 @@ class Observed:
     def beyond(self, targets: Iterable[Target]) -> frozenset[tuple[str, str]]:
         """What changed, came or went that no target speaks of, by kind and attribute."""
         changed = {(made.kind, CREATES) for made in self._made}
+        spoken = {(kind, target.attribute) for target in targets for kind in target.pool}
+        spoken |= {(kind, CREATES) for kind in map(created, targets) if kind is not None}
         for thing, new in zip(self.scene.things, self._became, strict=True):
             if new is None:
                 changed.add((thing.kind, EXISTS))
@@ -62,14 +64,14 @@ class Observed:
             for attribute, value in thing.values.items():
                 if attribute in new.values and not same_value(value, new.values[attribute], self._became):
                     changed.add((thing.kind, attribute))
-        return frozenset(changed - {(kind, target.attribute) for target in targets for kind in target.pool})
+        return frozenset(changed - spoken)
 
     def changes(self, targets: list[Target]) -> tuple[dict[int, dict[str, Any]], set[int]]:
         """What became of all that these are about: new values by the number of the thing, and what was gone."""
         changes: dict[int, dict[str, Any]] = {}
         gone: set[int] = set()
         for target in targets:
-            for kind in target.pool if target.attribute != CREATES else ():
+            for kind in target.pool if created(target) is None else ():
                 for thing in self.scene.kinds.get(kind, ()):
                     if self.is_gone(thing.index):
                         if target.attribute == EXISTS:
@@ -93,8 +95,9 @@ class Observed:
     def explain(self, target: Target, context: Context) -> dict[Effect, float] | None:
         """The effects that explain what became of the thing, with costs; None where that tells nothing."""
         index, attribute = context.thing.index, target.attribute
-        if attribute == CREATES:
-            return self._explain_creation(target.pool[0], context)
+        kind = created(target)
+        if kind is not None:
+            return self._explain_creation(kind, context, spawner=attribute != CREATES)
         if attribute == EXISTS:
             return {DELETE: 1.2} if self.is_gone(index) else {KEEP: 0.4}
         if self.is_gone(index):
@@ -134,20 +137,21 @@ class Observed:
         assert new is not None
         return self._earlier(new.values.get(attribute))
 
-    def _explain_creation(self, kind: str, context: Context) -> dict[Effect, float]:
-        made = [t for t in self._made if t.kind == kind]
+    def _explain_creation(self, kind: str, context: Context, *, spawner: bool) -> dict[Effect, float]:
+        """What says that something appears; spawner: in the place of the thing that the context is about."""
+        made = [t for t in self._made if t.kind == kind and (not spawner or t.place == context.thing.place)]
         if not made:
             return {KEEP: 0.4}
         if len(made) > 1 or any(isinstance(v, Thing) for v in made[0].values.values()) or made[0].name:
             return dict(_UNKNOWN)
-        rest = tuple(sorted((a, v) for a, v in made[0].values.items() if a not in (PLACE, KIND)))
-        if made[0].place is None:
-            return {("create", "nowhere" if PLACE in made[0].values else None, rest): 2.0}
-        found: dict[Effect, float] = {
-            ("create", term, rest): 2.0 + 0.3 * abs(term[1])
-            for term in place_terms(context)
-            if term[0] != "off" and context.place(term) == made[0].place
-        }
+        found: dict[Effect, float] = {}
+        for rest, cost in attributes_made(context, made[0]):
+            if made[0].place is None:
+                found["create", "nowhere" if PLACE in made[0].values else None, rest] = 2.0 + cost
+                continue
+            for term in [("self", 0)] if spawner else place_terms(context):
+                if term[0] != "off" and context.place(term) == made[0].place:
+                    found["create", term, rest] = 2.0 + 0.3 * abs(term[1]) + cost
         return found or dict(_UNKNOWN)
 
 

@@ -21,7 +21,7 @@ from worldcoder.synthesis.rules.language import Context
 from worldcoder.synthesis.rules.lists import DecisionList, Rule, search
 from worldcoder.synthesis.rules.rows import Rows
 from worldcoder.synthesis.rules.scene import PLACE
-from worldcoder.synthesis.rules.targets import CONTRADICTION_COST, CREATES, EXISTS, Target
+from worldcoder.synthesis.rules.targets import CONTRADICTION_COST, Target, is_event
 
 if TYPE_CHECKING:
     from worldcoder.synthesis.rules.dynamics import Dynamics
@@ -193,7 +193,7 @@ def _companions(dynamics: Dynamics, target: Target) -> list[Target]:
     return [
         t
         for t in dynamics.targets.values()
-        if t.pool == target.pool and t.attribute not in (target.attribute, EXISTS, CREATES)
+        if t.pool == target.pool and t.attribute != target.attribute and not is_event(t.attribute)
         and t.leads is None and t.follows is None
     ]  # fmt: skip
 
@@ -263,7 +263,7 @@ class _Trial:
         hidden = not self._dynamics.sieve.proven  # what noise hides and what a second change hides look alike
         if (
             hidden
-            and target.attribute not in (EXISTS, CREATES)
+            and not is_event(target.attribute)
             and (len(single.lists[0].rules) > _LONG or single.rows.contradictions)
         ):
             self._most_rules = max(len(t.lists[0].rules) for t in (*self._both, single))

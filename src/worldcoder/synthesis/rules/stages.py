@@ -16,7 +16,7 @@ from worldcoder.synthesis.rules.language import Context, place_terms
 from worldcoder.synthesis.rules.lists import DecisionList
 from worldcoder.synthesis.rules.observed import Observed, staged
 from worldcoder.synthesis.rules.scene import PLACE, Scene, Thing
-from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target
+from worldcoder.synthesis.rules.targets import EXISTS, Target, is_event
 
 if TYPE_CHECKING:
     from worldcoder.synthesis.rules.dynamics import Contexts, Dynamics
@@ -77,7 +77,7 @@ class Stages:
     @staticmethod
     def _gone(observed: Observed, target: Target) -> set[int]:
         """The things of which it was not seen what the target made of them, since they were gone in the end."""
-        if target.attribute in (EXISTS, CREATES):
+        if is_event(target.attribute):
             return set()
         there = (thing.index for kind in target.pool for thing in observed.scene.kinds.get(kind, ()))
         return {index for index in there if observed.is_gone(index)}
@@ -93,7 +93,7 @@ class Stages:
         if gone and any(t.attribute == EXISTS and t.phase == 0 for t in mine):
             return {}
         for target in mine:
-            lasting = target.attribute not in (EXISTS, CREATES)
+            lasting = not is_event(target.attribute)
             if lasting and target.phase == 0 and (gone or target.leads is not None):
                 made = self._made_by(observed, target, targets)
                 values[target.attribute] = made.get(avatar.index, avatar.values.get(target.attribute))

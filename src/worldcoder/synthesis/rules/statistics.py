@@ -13,6 +13,12 @@ Vector = tuple[int, int]
 Box = tuple[Any, Any, Any, Any]
 _SURE = 0.75
 """The share of what changed beside an avatar that has to tell where an action heads, if it never moved it."""
+_STEERED = 0.8
+"""The share of moves along an axis that actions have to tell,"""
+_TELLS = 0.15
+"""how much larger that has to be than where one displacement stands for all,"""
+_WAYS = 4
+"""and how many ways there may be along the other axis."""
 _TOUCHES = 3
 """The same in numbers, where another action moves it there."""
 Verb = str | tuple[Any, ...]
@@ -93,6 +99,35 @@ def majority(table: Mapping[Any, Counter[Vector]]) -> tuple[dict[Any, Vector], f
     return chosen, sum(moves.most_common(1)[0][1] for moves in table.values()) / total
 
 
+def steered(table: Mapping[Verb, Counter[Vector]]) -> tuple[dict[Verb, Vector], list[Vector]] | None:
+    """Where actions head along the one axis that they tell, and the ways that are gone along the other meanwhile.
+
+    Of something that walks to the left or right and falls. None where they tell of both axes or of none.
+    """
+    told = []
+    for axis in (0, 1):
+        along = {
+            verb: Counter(
+                {v: sum(n for to, n in moves.items() if to[axis] == v) for v in {t[axis] for t in moves}}
+            )
+            for verb, moves in table.items()
+        }
+        total = sum(moves.total() for moves in along.values())
+        chosen = {verb: moves.most_common(1)[0] for verb, moves in along.items()}
+        share = sum(count for _, count in chosen.values()) / total
+        usual = max(sum(along.values(), Counter[int]()).values()) / total
+        if share >= _STEERED and share > usual + _TELLS:
+            told.append((axis, {verb: value for verb, (value, _) in chosen.items() if value}))
+    if len(told) != 1:
+        return None
+    ((axis, steps),) = told
+    ways = {to[1 - axis] for moves in table.values() for to in moves} - {0}
+    if not 0 < len(ways) <= _WAYS or len(set(steps.values())) < 2:
+        return None
+    vectors = [(v, 0) if axis else (0, v) for v in sorted(ways, key=lambda v: (abs(v), -v))]
+    return {verb: (0, v) if axis else (v, 0) for verb, v in steps.items()}, vectors
+
+
 def complete(table: dict[Any, Vector], unknown: Iterable[Any]) -> None:
     """Where all directions but one have their opposite and one value is left, it is the missing one."""
     rest = list(unknown)
@@ -116,6 +151,17 @@ def suppose(table: dict[Any, Vector], unknown: Sequence[Any], *, turned_round: b
     first, second = reversed(unknown) if turned_round else unknown
     table[first], table[second] = (-y, x), (y, -x)
     return {first, second}
+
+
+def repeated(things: Sequence[Thing]) -> set[str]:
+    """The attributes of which two things have the same value, as far as these are plain ones."""
+    found = set()
+    for attribute in things[0].values if things else ():
+        values = [t.values.get(attribute) for t in things]
+        plain = [v for v in values if not isinstance(v, Thing)]
+        if len(set(plain)) < len(plain):
+            found.add(attribute)
+    return found
 
 
 def standing(scene: Scene, things: Sequence[Thing]) -> tuple[int, int, float]:

@@ -35,6 +35,8 @@ def structure_of(vocabulary: Vocabulary) -> tuple[Any, ...]:
         tuple((kind, tuple(those)) for kind, those in vocabulary.meets.items()),
         tuple(vocabulary.wilful),
         tuple(vocabulary.rounds.items()),
+        tuple(vocabulary.sways),
+        tuple(vocabulary.spawners.items()),
         tuple(vocabulary.covering),
         sum(len(vocabulary.stops(kind)) for kind in vocabulary.offsets if vocabulary.slides(kind)),
     )
@@ -63,10 +65,11 @@ def links(
     return {kind: a for kind, a in found.items() if kind != avatar and len(a) > 1}
 
 
-def meets(vocabulary: Vocabulary) -> dict[str, list[tuple[str, str]]]:
-    """Which kinds have things numbered by what changes of others, with that attribute.
+def meets(vocabulary: Vocabulary) -> dict[str, list[tuple[str, str, int]]]:
+    """Which kinds have things numbered by what changes of others, with that attribute, and how much more it is.
 
-    Of pieces of a track that have a position each, there is one where the car is.
+    Of pieces of a track that have a position each, there is one where the car is. And of things that are numbered
+    themselves, there is one that comes before each, and one after it.
     """
     numbered = [
         (kind, attribute)
@@ -78,11 +81,14 @@ def meets(vocabulary: Vocabulary) -> dict[str, list[tuple[str, str]]]:
         and vocabulary.varies(kind, attribute)
         and vocabulary.is_numeric(kind, attribute)
     ]
-    found: dict[str, list[tuple[str, str]]] = {}
+    found: dict[str, list[tuple[str, str, int]]] = {}
     for kind, attribute in vocabulary.changing:
         found.setdefault(kind, []).extend(
-            (other, a)
+            (other, a, 0)
             for other, a in numbered
             if a == attribute and other != kind and vocabulary.is_numeric(kind, a)
         )
+    for kind, attribute in numbered:
+        if kind in vocabulary.alive and not vocabulary.repeats(kind, attribute):
+            found.setdefault(kind, []).extend((kind, attribute, more) for more in (-1, 1))
     return {kind: those for kind, those in found.items() if those}

@@ -16,6 +16,7 @@ from worldcoder.synthesis.rules.vocabulary import Vocabulary
 
 EXISTS = "@exists"
 CREATES = "@creates"
+"""What is created by the avatar; see `creates` for the others."""
 
 TargetKey = tuple[tuple[str, ...], str, int]
 """The kinds, the attribute, and which of its changes in a step."""
@@ -35,7 +36,8 @@ _MANY_ALONE = 3
 class Target:
     """What one set of decision lists predicts.
 
-    pool: the kinds it is about; for `CREATES`, the kind that appears, and the rule is about the avatar.
+    pool: the kinds it is about; for `CREATES`, the kind that appears, and the rule is about the avatar. Where others
+    appear in the places of things, the rule is about these, and the attribute tells what appears (`creates`).
     attribute: the place counts as one; `EXISTS`: whether the object goes on to exist.
     phase: of the step; what happens in earlier phases has happened already when this is decided.
     in_turn: whether objects change one after the other, those ahead first, each seeing what came before it.
@@ -153,10 +155,28 @@ class Target:
         found.sort(key=lambda one: one.cost)
         if found:
             within = [one for one in found if one.cost <= found[0].cost + WITHIN]
-            lasting = self.attribute not in (EXISTS, CREATES)
-            self.lists = varied(within, probes, self.attribute if lasting else None, _KEPT)
+            attribute = None if is_event(self.attribute) else self.attribute
+            self.lists = varied(within, probes, attribute, _KEPT)
         self.searched_at = len(self.rows)
         self.failed = False
+
+
+def creates(kind: str) -> str:
+    """The attribute of a target that says in which of its things' places something of a kind appears."""
+    return f"{CREATES}:{kind}"
+
+
+def created(target: Target) -> str | None:
+    """The kind that appears by a target; None where it is about something else."""
+    if target.attribute == CREATES:
+        return target.pool[0]
+    head, _, kind = target.attribute.partition(":")
+    return kind if head == CREATES else None
+
+
+def is_event(attribute: str) -> bool:
+    """Whether something comes or goes: what is decided is no value of an attribute."""
+    return attribute == EXISTS or attribute.startswith(CREATES)
 
 
 def changing(vocabulary: Vocabulary) -> list[tuple[tuple[str, ...], str]]:
@@ -180,5 +200,7 @@ def changing(vocabulary: Vocabulary) -> list[tuple[tuple[str, ...], str]]:
         else:
             pools.setdefault((EXISTS, vocabulary.attributes_of(kind)), []).append(kind)
     keys += [(tuple(kinds), attribute) for (attribute, _), kinds in pools.items()]
-    keys += [((kind,), CREATES) for kind in vocabulary.appearing]
+    for kind in vocabulary.appearing:
+        spawner = vocabulary.spawners.get(kind)
+        keys.append(((kind,), CREATES) if spawner is None else ((spawner,), creates(kind)))
     return keys

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from worldcoder.synthesis.rules.births import Births
 from worldcoder.synthesis.rules.headings import Heading, OwnMoves, Remembered, Slides
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
 from worldcoder.synthesis.rules.statistics import (
@@ -24,8 +25,10 @@ from worldcoder.synthesis.rules.statistics import (
     is_sure,
     majority,
     outcome_of,
+    repeated,
     same_value,
     standing,
+    steered,
     suppose,
     unit,
     vector_between,
@@ -75,11 +78,15 @@ class Vocabulary:
         self.looks_change = False
         self.changing_attributes: set[str] = set()
         self.links: dict[str, list[str]] = {}
-        self.meets: dict[str, list[tuple[str, str]]] = {}
+        self.meets: dict[str, list[tuple[str, str, int]]] = {}
+        self._repeated: set[tuple[str, str]] = set()  # attributes that two of a kind had the same value of
         self.references: dict[tuple[str, str], None] = {}
         self._slides = Slides()
         self._remembered = Remembered()
+        self._births = Births()
+        self.spawners: dict[str, str] = {}  # of kinds that appear in the places of others: which
         self.torus = Torus()
+        self.sways: list[Vector] = []  # ways that the avatar goes besides where its actions head
         self.rounds: dict[str, tuple[bool, bool]] = {}  # kinds that go round, along x and along y
         self.remembers: str | None = None  # the attribute of the avatar that says where it headed last
         self.remembered: dict[Any, Vector] = {}
@@ -135,6 +142,7 @@ class Vocabulary:
             self._kinds_in[kind] += 1
             if len(things) > 1:
                 self._many.add(kind)
+                self._repeated.update((kind, attribute) for attribute in repeated(things))
         for thing in scene.things:
             for attribute, value in thing.values.items():
                 self._attributes.setdefault(thing.kind, {}).setdefault(attribute)
@@ -208,9 +216,9 @@ class Vocabulary:
                             if max(map(abs, vector)) <= _STRIDE:
                                 self._astray(scene, transition.action, thing, unit(vector))
         kept = {new.index for new in became if new is not None}
-        for new in after.things:
-            if new.index not in kept:
-                self.appearing.setdefault(new.kind)
+        made = [new for new in after.things if new.index not in kept]
+        self.appearing.update(dict.fromkeys(new.kind for new in made))
+        self._births.add(scene, transition.action, made)
         self._changed_in.update(changed.keys())
         for kind, things in scene.kinds.items():
             if len(things) == 1:
@@ -297,6 +305,10 @@ class Vocabulary:
                 count_move(by_value, value, vector, weight)
 
     def _conclude(self) -> None:
+        self._find_structure()
+        self.spawners = self._births.spawners(self)
+
+    def _find_structure(self) -> None:
         self.avatar = self._find_avatar()
         self.rounds = self.torus.axes(self.frame)
         self.headings = {
@@ -314,6 +326,7 @@ class Vocabulary:
         self.links = links(self.references, self.changing, self.avatar)
         self.meets = meets(self)
         self.steps, self.facing, self.facings, self.assumed = {}, None, {}, set()
+        self.sways = []
         self.remembers, self.remembered = None, {}
         if self.avatar is None:
             return
@@ -339,7 +352,7 @@ class Vocabulary:
             own = {verb: to for verb, to in steps.items() if verb in self.movers}
             self.steps = {v: to for v, to in steps.items() if v in own or is_sure(table[v], to, own.values())}
             if purity < 0.6 and sum(map(sum, (c.values() for c in table.values()))) > 4:
-                self.steps = {}
+                self.steps, self.sways = steered(table) or ({}, [])
             complete(self.steps, [v for v in self.verbs if v not in steps and v not in self.with_objects])
             self.remembers, self.remembered = self._remembered.found(self.avatar, self.steps) or (None, {})
             if self.remembers:  # what never moved it, and heads as another action, is done to what is ahead
@@ -436,6 +449,10 @@ class Vocabulary:
     def values_of(self, attribute: str) -> Mapping[Any, None]:
         """The values that an attribute was seen with, of whatever kind."""
         return self._values_of.get(attribute, {})
+
+    def repeats(self, kind: str, attribute: str) -> bool:
+        """Whether two things of a kind ever had the same value."""
+        return (kind, attribute) in self._repeated
 
     def varies(self, kind: str, attribute: str) -> bool:
         """Whether the attribute was seen with more than one value."""

@@ -11,7 +11,7 @@ from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN, Effect
 from worldcoder.synthesis.rules.expressions import Writer, read
 from worldcoder.synthesis.rules.lists import DecisionList, Literals, bits
 from worldcoder.synthesis.rules.scene import PLACE
-from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target
+from worldcoder.synthesis.rules.targets import EXISTS, Target, is_event
 
 if TYPE_CHECKING:
     from worldcoder.synthesis.rules.dynamics import Dynamics
@@ -86,7 +86,7 @@ def _next_values(decisions: DecisionList, literals: Literals) -> set[str]:
 
 def _value(target: Target, effect: Effect, writer: Writer, mover: str | None) -> str:
     """What an effect makes, as something that can be compared."""
-    if target.attribute in (EXISTS, CREATES):
+    if is_event(target.attribute):
         return repr(effect == DELETE) if target.attribute == EXISTS else repr(repr(effect))
     if effect == KEEP:
         return (
