@@ -120,7 +120,7 @@ class Writer:
         return self.links[kind][0]
 
     def same(self, kind: str, attribute: str, more: int) -> str:
-        """The only object of a kind that has the same number as this one, or so much more; of the avatar: a variable."""
+        """The only object of a kind that has the same number as this one or so much more; of the avatar, a variable."""
         rest = f", {more}" if more else ""
         code = f"{self.use('numbered')}(state, {kind!r}, {self.this}, {attribute!r}{rest})"
         if self.this != self.me:

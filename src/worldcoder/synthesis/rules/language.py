@@ -35,7 +35,8 @@ NEARER: Mapping[str, tuple[str, int]] = {
 }  # fmt: skip
 """Anchors of places one step nearer to the avatar or farther from it: the axes, and 1 or -1."""
 COSTS: Mapping[str, float] = {
-    "action": 1.0, "heads": 0.6, "at": 2.0, "at matched": 3.2, "not at matched": 3.6, "at.": 2.8, "at=": 2.6, "not at": 2.3, "not at.": 3.1, "not at=": 3.0,
+    "action": 1.0, "heads": 0.6, "at": 2.0, "at.": 2.8, "at=": 2.6, "not at": 2.3, "not at.": 3.1, "not at=": 3.0,
+    "at matched": 3.2, "not at matched": 3.6,
     "blocked": 1.9, "free": 1.8, "empty": 2.0, "not empty": 2.2, "here": 1.2, "outside": 1.8,
     "headed": 3.4, "not headed": 3.8, "goes on": 1.8, "turns": 1.8,
     "is": 1.6, "not is": 1.9, "value": 2.2, "not value": 2.5, "least": 2.6, "most": 2.6, "kind": 1.4,
