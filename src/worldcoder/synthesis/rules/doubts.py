@@ -10,6 +10,7 @@ from worldcoder.synthesis.rules.ensemble import Probe
 from worldcoder.synthesis.rules.language import Context, Literal
 from worldcoder.synthesis.rules.novelty import Doubt, Key, Novelty, is_lost
 from worldcoder.synthesis.rules.scene import Thing, scene_of
+from worldcoder.synthesis.rules.statistics import Verb
 from worldcoder.synthesis.rules.targets import Target, TargetKey, is_event
 from worldcoder.world.values import Action, State
 
@@ -104,7 +105,8 @@ class Doubts:
         """Remember which literals, and which pairs of nearby ones, were met with which action; whether any is new."""
         if not self._is_watched(context):
             return False
-        return self._novelty.note((self._dynamics.vocabulary.group(context.action), context.thing.kind), mask)
+        key = self._dynamics.vocabulary.group(context.action), context.thing.kind
+        return self._novelty.note(key, mask, around=context.avatar is not None and context.direction is None)
 
     def _is_watched(self, context: Context) -> bool:
         """Whether novelty is looked for here: at the avatar, or everywhere in a world without one."""
@@ -129,12 +131,18 @@ class Doubts:
 
     def unseen(self, state: State, action: Action) -> list[Literal]:
         """The literals about an action in a state that were never met with an action of its kind."""
-        group = self._dynamics.vocabulary.group(action)
+        group, around = self._group(state, action)
         return [
             lit
             for kind, mask in self._watch(state, action)
-            for lit in self._dynamics.literals.of(self._novelty.unseen((group, kind), mask))
+            for lit in self._dynamics.literals.of(self._novelty.unseen((group, kind), mask, around=around))
         ]
+
+    def _group(self, state: State, action: Action) -> tuple[Verb, bool]:
+        """The group of an action, and whether there is an avatar that heads nowhere with it."""
+        vocabulary = self._dynamics.vocabulary
+        avatar = self._dynamics.avatar_of(scene_of(state))
+        return vocabulary.group(action), avatar is not None and vocabulary.looks_to(avatar, action) is None
 
     def _watch(self, state: State, action: Action) -> list[tuple[str, int]]:
         """The kinds and literals of the contexts of a step in which novelty is looked for."""
@@ -155,8 +163,9 @@ class Doubts:
     def of(self, state: State, action: Action, disputed: bool | None = None) -> Doubt:
         """What is not known about an action in a state. disputed: whether the lists disagree, if that is known."""
         avatar = self._dynamics.avatar_of(scene_of(state))
-        group = self._dynamics.vocabulary.group(action)
-        pairs = sum(self._novelty.new_pairs((group, kind), m) for kind, m in self._watch(state, action))
+        group, around = self._group(state, action)
+        watched = self._watch(state, action)
+        pairs = sum(self._novelty.new_pairs((group, kind), m, around=around) for kind, m in watched)
         if disputed is None:
             disputed = self._is_disputed(state, action)
         else:

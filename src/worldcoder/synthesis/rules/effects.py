@@ -166,7 +166,7 @@ def _place_effects(context: Context, new: Any) -> Iterator[tuple[Effect, float]]
         yield ("place", None), 1.2
         return
     for term in place_terms(context):
-        if term == ("self", 0) or term[0] == "own":
+        if term == ("self", 0) or term[0] == "own" or term[1] == -1:
             continue
         if term[0] == "off":
             yield ("place", term), 2.4 + 0.6 * max(map(abs, term[1]))

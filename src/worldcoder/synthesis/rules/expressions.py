@@ -10,6 +10,7 @@ from typing import Any
 from worldcoder.synthesis.rules.effects import Effect, compass, rotations, told
 from worldcoder.synthesis.rules.helpers import HELPERS
 from worldcoder.synthesis.rules.language import NEARER, Literal, PlaceTerm, Quantity, numbered
+from worldcoder.synthesis.rules.quantities import covers
 from worldcoder.synthesis.rules.scene import PLACE
 from worldcoder.synthesis.rules.tables import steps_text, table_text
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
@@ -216,6 +217,13 @@ class Writer:
             case ("all on", kind, other):
                 covered = f"len({self.use('covered')}(state, {kind!r}, {other!r}))"
                 return f"0 < len(state.all({kind!r})) == {covered}"
+            case (("all covered" | "not all covered") as form, kind):
+                found = f"{self.use('all_covered')}(state.all({kind!r}), {covers(self.vocabulary, kind)!r}, state)"
+                return found if form == "all covered" else f"state.all({kind!r}) and not {found}"
+            case (("all like covered" | "not all like covered") as form, kind, shared):
+                alike = f"{self.use('some_with')}(state, {kind!r}, {self.this}, {shared!r})"
+                found = f"{self.use('all_covered')}({alike}, {covers(self.vocabulary, kind)!r}, state)"
+                return found if form == "all like covered" else f"{alike} and not {found}"
             case (("count least" | "count below") as form, kind, attribute, value, n):
                 sign = ">=" if form == "count least" else "<"
                 return f"{self.use('count')}(state, {kind!r}, {attribute!r}, {value!r}) {sign} {n}"

@@ -83,6 +83,11 @@ def the_only(found, old):
     """The one that was found; the old value where it is none, or several."""
     return found[0] if len(found) == 1 else old
 ''',
+    "all_covered": '''
+def all_covered(objects, kinds, state):
+    """Whether there are some, and something of some kinds is in the place of each."""
+    return bool(objects) and all(o.x is not None and any(p.kind in kinds for p in state.at(o.x, o.y)) for o in objects)
+''',
     "numbered": '''
 def numbered(state, kind, obj, attribute, more=0):
     """The only other object of a kind that has the same number as an object, or so much more; None if there is none."""

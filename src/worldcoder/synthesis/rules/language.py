@@ -9,9 +9,9 @@ argument names, "the:Kind" the only object of a kind, "me.a" what attribute a of
 "link:Kind" the only object of a kind that refers to nothing but the avatar, what it refers to and the arguments,
 "same:Kind:a" the only one of a kind that has the same number a as the object itself, "same:Kind:a:+1" one more: what
 comes after it.
-Places: ("me", k) is k steps ahead of the avatar, ("self", k) the same from the object itself, ("own", k) k steps
-where the object heads by itself, ("off", (dx, dy)) a fixed way from the object, ("origin", 0) where the avatar set
-out from, ("toward", 1) one step from the object to the avatar in its row or column; ("nearer x", 1) and others
+Places: ("me", k) is k steps ahead of the avatar, -1 behind it, ("self", k) the same from the object itself,
+("own", k) k steps where the object heads by itself, ("off", (dx, dy)) a fixed way from the object, ("origin", 0)
+where the avatar set out from, ("toward", 1) one step to the avatar in its row or column; ("nearer x", 1) and others
 (`NEARER`) one step that brings the object nearer to the avatar along an axis or both, or farther from it.
 """
 
@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from worldcoder.synthesis.rules.scene import Place, Scene, Thing
+from worldcoder.synthesis.rules.scene import PLACE, Place, Scene, Thing
 from worldcoder.synthesis.rules.statistics import Vector, vector_between
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 from worldcoder.world.values import Action
@@ -52,6 +52,7 @@ COSTS: Mapping[str, float] = {
     "neighbour": 2.4, "no neighbour": 2.6, "neighbour.": 3.2, "next": 3.8, "sees": 2.2, "not sees": 2.4,
     "joined": 2.4, "not joined": 2.6, "before all": 2.6, "not before all": 2.8, "after all": 2.6, "not after all": 2.8,
     "passed": 2.4, "not passed": 2.6, "passed like": 2.8, "not passed like": 3.0,
+    "all covered": 2.6, "not all covered": 2.8, "all like covered": 3.0, "not all like covered": 3.2,
     "some with": 2.6, "none with": 2.8,
     "more": 3.0, "at most": 3.0, "count least": 3.0, "count below": 3.0,
 }  # fmt: skip
@@ -202,7 +203,8 @@ def minds_avatar(context: Context) -> bool:
     """Whether a thing may go where it goes because of where the avatar is."""
     vocabulary, kind = context.vocabulary, context.thing.kind
     other = not context.is_avatar and context.avatar is not None
-    return other and (kind in vocabulary.autonomous or kind in vocabulary.wilful)
+    moves = kind in vocabulary.autonomous and (kind, PLACE) in vocabulary.changing
+    return other and (moves or kind in vocabulary.wilful)
 
 
 def gap(start: Place | None, end: Place | None) -> Vector | None:
@@ -231,16 +233,22 @@ def place_cost(term: PlaceTerm) -> float:
         return 0.5 + 0.6 * float(max(map(abs, k)))
     if anchor == "origin" or anchor in NEARER:
         return 0.3
-    return 0.35 * float(abs(k - 1)) + (0.2 if anchor == "self" else 0.0)
+    return (1.4 if k < 0 else 0.35 * float(abs(k - 1))) + (0.2 if anchor == "self" else 0.0)
 
 
 def place_terms(context: Context) -> list[PlaceTerm]:
     """The places that matter for a context, nearest first."""
     terms: list[PlaceTerm] = []
     if context.is_avatar:
-        terms += [("self", 0), ("self", 1), ("self", 2), *(("off", v) for v in context.vocabulary.sways)]
+        terms += [
+            ("self", 0),
+            ("self", 1),
+            ("self", 2),
+            ("self", -1),
+            *(("off", v) for v in context.vocabulary.sways),
+        ]
     else:
-        terms += [("me", 0), ("me", 1), ("me", 2), ("self", 0), ("self", 1)]
+        terms += [("me", 0), ("me", 1), ("me", 2), ("me", -1), ("self", 0), ("self", 1)]
     if context.own is not None:
         terms += [("own", 1), ("own", 2)]
     if context.origin is not None:
@@ -298,7 +306,7 @@ _OF_ITSELF = frozenset({
     "here", "near", "in row", "becomes", "next", "neighbour", "no neighbour", "neighbour.", "sees", "not sees",
     "any like", "none like", "before all", "not before all", "after all", "not after all", "some with", "none with",
     "wider", "not wider", "taller", "not taller", "level", "not level", "within", "not within", "passed like",
-    "not passed like",
+    "not passed like", "all like covered", "not all like covered",
 })  # fmt: skip
 
 _OWN_PLACES = frozenset({"self", "own", "off", "toward", *NEARER})

@@ -10,6 +10,7 @@ from worldcoder.synthesis.rules.quantities import (
     alike_literals,
     compared_literals,
     counted_literals,
+    covered_literals,
     varies,
     with_singles,
 )
@@ -54,6 +55,7 @@ def common_literals(context: Context) -> Iterator[Literal]:
             yield from _value_literals(context, f"the:{kind}", single, changing=True)
     yield from _quantified(context)
     yield from counted_literals(context)
+    yield from covered_literals(context, own=False)
     yield from compared_literals(context, own=False)
     yield from _reference_literals(context, common)
     yield from common_relations(context)
@@ -78,6 +80,7 @@ def own_literals(context: Context) -> Iterator[Literal]:
     yield from _equality_literals(context, own=True)
     yield from compared_literals(context, own=True)
     yield from alike_literals(context)
+    yield from covered_literals(context, own=True)
     yield from _reference_literals(context, mine)
     yield from own_relations(context)
     if any(t is thing for t in context.row()):

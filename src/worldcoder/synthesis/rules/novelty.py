@@ -24,6 +24,10 @@ _PAIRED = frozenset({
 })  # fmt: skip
 
 
+_AROUND = frozenset({"neighbour", "neighbour."})
+"""What is met by an action that heads nowhere: it may act on what is beside the avatar, wherever that is."""
+
+
 @dataclass(frozen=True)
 class Doubt:
     """What is not known about one action in one state.
@@ -40,7 +44,10 @@ class Doubt:
 
 
 class Novelty:
-    """Remembers what was met."""
+    """Remembers what was met.
+
+    around: of an action that heads nowhere, so that what is beside the avatar counts as what is ahead does else.
+    """
 
     def __init__(self, literals: Literals) -> None:
         self._literals = literals
@@ -50,32 +57,36 @@ class Novelty:
         """Begin anew."""
         self._seen: dict[Key, int] = {}
         self._pairs: dict[Key, set[tuple[int, int]]] = {}
-        self._sorted_out = self._novel_bits = self._paired_bits = 0
+        self._sorted_out = self._novel_bits = self._paired_bits = self._around_bits = 0
 
-    def note(self, key: Key, mask: int) -> bool:
+    def note(self, key: Key, mask: int, *, around: bool = False) -> bool:
         """Remember what was met; whether any of it was new."""
         self._sort_out()
         seen, pairs = self._seen.get(key, 0), self._pairs.setdefault(key, set())
-        before = (seen & self._novel_bits, len(pairs))
+        novel = self._novel(around)
+        before = (seen & novel, len(pairs))
         self._seen[key] = seen | mask
-        pairs.update(self._pairs_of(mask))
-        return before != (self._seen[key] & self._novel_bits, len(pairs))
+        pairs.update(self._pairs_of(mask, around))
+        return before != (self._seen[key] & novel, len(pairs))
 
     @property
     def met(self) -> dict[Key, int]:
         """The literals that were met."""
         return dict(self._seen)
 
-    def unseen(self, key: Key, mask: int) -> int:
+    def unseen(self, key: Key, mask: int, *, around: bool = False) -> int:
         """Those of the literals whose first meeting would be worth something, and that were never met."""
         self._sort_out()
-        return mask & self._novel_bits & ~self._seen.get(key, 0)
+        return mask & self._novel(around) & ~self._seen.get(key, 0)
 
-    def new_pairs(self, key: Key, mask: int) -> int:
+    def new_pairs(self, key: Key, mask: int, *, around: bool = False) -> int:
         """How many pairs were never met."""
         self._sort_out()
         known = self._pairs.get(key, set())
-        return sum(pair not in known for pair in self._pairs_of(mask))
+        return sum(pair not in known for pair in self._pairs_of(mask, around))
+
+    def _novel(self, around: bool) -> int:
+        return self._novel_bits | self._around_bits if around else self._novel_bits
 
     def _sort_out(self) -> None:
         while self._sorted_out < len(self._literals.all):
@@ -84,10 +95,13 @@ class Novelty:
                 self._novel_bits |= 1 << self._sorted_out
             if literal[0] in _PAIRED and _is_near(literal, 2) and not _is_number(literal):
                 self._paired_bits |= 1 << self._sorted_out
+            if literal[0] in _AROUND and not _is_number(literal):
+                self._around_bits |= 1 << self._sorted_out
             self._sorted_out += 1
 
-    def _pairs_of(self, mask: int) -> Iterator[tuple[int, int]]:
-        chosen = list(bits(mask & self._paired_bits))
+    def _pairs_of(self, mask: int, around: bool) -> Iterator[tuple[int, int]]:
+        paired = self._paired_bits | self._around_bits if around else self._paired_bits
+        chosen = list(bits(mask & paired))
         for n, i in enumerate(chosen):
             for j in chosen[n + 1 :]:
                 yield (i, j)

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from worldcoder.synthesis.rules.drafts import drafts
-from worldcoder.synthesis.rules.effects import KEEP, apply_effect
+from worldcoder.synthesis.rules.effects import KEEP, apply_effect, effects
 from worldcoder.synthesis.rules.language import Context
 from worldcoder.synthesis.rules.lists import DecisionList, Rule, search
 from worldcoder.synthesis.rules.rows import Rows
@@ -84,6 +84,7 @@ class Order:
         self._tried_at: dict[Name, tuple[int, int, int]] = {}  # trouble, contradictions, transitions
         self._waiting: dict[Name, None] = {}  # what is to be tried again
         self._until = 0
+        self._tried_with: object = None
 
     def copy(self) -> dict[Name, Once | Twice]:
         """What is chosen, for `go_back`."""
@@ -117,6 +118,13 @@ class Order:
             for name in self._waiting:
                 self._tried_at.pop(name, None)
             self._waiting.clear()
+            vocabulary = dynamics.vocabulary
+            heads = vocabulary.avatar, tuple(vocabulary.steps.items()), tuple(vocabulary.sways)
+            if (
+                heads != self._tried_with
+            ):  # what was in vain may not be, now that it is known where actions head
+                self._tried_with = heads
+                self._tried_at.clear()
             self._until = dynamics.literals.effort + _EFFORT
         found: list[tuple[float, list[Target], Once | Twice]] = []
         for target in list(dynamics.targets.values()):
@@ -290,8 +298,8 @@ class _Trial:
         """Descriptions as two changes, their lengths roughly; what it would be as one is known by phase."""
         literals = self._dynamics.literals
         for phase, single in singles.items():
-            firsts = drafts(single.rows, literals, _DRAFTS)
             starts = self._starts(phase)
+            firsts = [*self._one_way(starts), *drafts(single.rows, literals, _DRAFTS)]
             for again, in_turn, together in self._seconds(phase):
                 if self._is_late:
                     return
@@ -304,6 +312,25 @@ class _Trial:
                         yield self._forwards(replace(way, first=(draft,)), second, starts)
                     for draft in seconds:
                         yield self._backwards(replace(way, second=(draft,)), first, starts)
+
+    def _one_way(self, starts: Sequence[_Start]) -> Iterator[DecisionList]:
+        """First changes along one axis alone, of an avatar whose actions tell of no other."""
+        vocabulary = self._dynamics.vocabulary
+        if (
+            self._target.attribute != PLACE
+            or self._target.pool != (vocabulary.avatar,)
+            or not vocabulary.sways
+        ):
+            return
+        for axis in (0, 1):
+            rows = Rows()
+            for index, context, mask in starts:
+                observed, thing = self._dynamics.observed[index], context.thing
+                if thing.place is not None and observed.keeps(thing.index, PLACE):
+                    between = list(thing.place)
+                    between[axis] = observed.value(thing.index, PLACE)[axis]
+                    rows.add(mask, effects(context, PLACE, tuple(between)), index)
+            yield search(rows, self._dynamics.literals, beam=3, most_rules=8)[0]
 
     def _starts(self, phase: float) -> list[_Start]:
         """The things of the target in the chosen transitions, as they are in a phase."""

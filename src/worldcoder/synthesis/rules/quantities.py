@@ -6,11 +6,11 @@ together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from worldcoder.synthesis.rules.language import Context, Literal, Quantity, term_values
-from worldcoder.synthesis.rules.scene import KIND, PLACE, Thing
+from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 
 _MOST_COUNTED = 3
@@ -116,6 +116,38 @@ def counted_literals(context: Context) -> Iterator[Literal]:
                 yield ("count least" if count >= n else "count below", kind, attribute, value, n)
             if len(known) > 2:
                 yield ("every" if count == len(held) else "not every", kind, attribute, value)
+
+
+def covers(vocabulary: Vocabulary, kind: str) -> tuple[str, ...]:
+    """What may come to lie on things of a kind, the avatar too, where there are several of these kinds."""
+    tops = [top for below, top in vocabulary.covering if below == kind]
+    if vocabulary.avatar and vocabulary.ever_passable(vocabulary.avatar, kind):
+        tops.append(vocabulary.avatar)
+    return tuple(tops) if len(tops) > 1 else ()
+
+
+def covered_literals(context: Context, *, own: bool) -> Iterator[Literal]:
+    """Whether something lies on all of a kind, whatever it is; own: on all that are like the object itself."""
+    vocabulary, scene, thing = context.vocabulary, context.scene, context.thing
+    for kind in dict.fromkeys(below for below, _ in vocabulary.covering):
+        tops, there = covers(vocabulary, kind), scene.kinds.get(kind, ())
+        if not tops:
+            continue
+        if not own:
+            if there and not vocabulary.is_single(kind):
+                yield ("all covered" if _are_covered(scene, there, tops) else "not all covered", kind)
+            continue
+        for shared, mine in thing.values.items():
+            if shared in (PLACE, KIND) or not isinstance(mine, str) or not vocabulary.varies(kind, shared):
+                continue
+            alike = [t for t in there if t.values.get(shared) == mine and t is not thing]
+            if alike:
+                covered = _are_covered(scene, alike, tops)
+                yield ("all like covered" if covered else "not all like covered", kind, shared)
+
+
+def _are_covered(scene: Scene, things: Sequence[Thing], tops: Sequence[str]) -> bool:
+    return all(any(o.kind in tops for o in scene.at(t.place)) for t in things)
 
 
 def alike_literals(context: Context) -> Iterator[Literal]:
