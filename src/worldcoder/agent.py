@@ -19,7 +19,7 @@ from worldcoder.agent_values import Counts as Counts
 from worldcoder.agent_values import Decision as Decision
 from worldcoder.agent_values import Timer as Timer
 from worldcoder.agent_values import Why as Why
-from worldcoder.exploration import Disputed, Explorer, KnownSteps
+from worldcoder.exploration import Disputed, Explorer, KnownSteps, Weariness
 from worldcoder.planning import Plan, Status
 from worldcoder.programs import Actions, Knowledge, Program, Runner, Simulation, WorldModel, default_runner
 from worldcoder.quests import Quests
@@ -76,7 +76,8 @@ class Agent:
         self._without_plan: dict[str, tuple[Status, int]] = {}  # by reward: how so many nodes ended
         self._quiet: set[State] = set()  # where nothing to learn was found
         self._tried: dict[tuple[State, Action], State] = {}  # what was done, and what it led to last
-        self._known_steps, self._disputed = KnownSteps(), Disputed()
+        self._known_steps, self._weary = KnownSteps(), Weariness()
+        self._disputed = Disputed(proposer.disputes, self._searches.simulation)
         self._first_data = config.min_data
         self._to_fit = False  # whether the proposer was given data that it has not looked at
         self._in_vain: Counter[str] = Counter()  # guesses that came true without a reward, by program
@@ -118,6 +119,7 @@ class Agent:
             self._searches.patience.renew()
         self._start = state
         self._episode.begin()
+        self._weary.rest()
         for known in (self._queue, self._without_plan, self._disappointed):
             known.clear()
         self.proposer.begin(state, goal, self._known_actions(state))
@@ -137,9 +139,13 @@ class Agent:
             return Decision(self._rng.choice(actions), "random", "ε")
         if not self._queue or self._queue[0][0] != state:
             self._queue.clear()
+            if self._weary.is_enough and state != self._start:
+                return Decision(None, "explore", "little is left to learn here")
             self._plan(state)
         if self._queue:
-            return Decision(*self._queue.popleft()[1:])
+            decision = Decision(*self._queue.popleft()[1:])
+            self._weary.sought = decision.why == "explore" and not self._queue
+            return decision
         if not self.settled and (state == self._start or not self._promises_goal()):
             return Decision(self._rng.choice(actions), "random", "nothing else to do")
         self._searches.patience.renew()  # what is hoped for from the start is to be found there
@@ -163,6 +169,7 @@ class Agent:
         with self._clock("synthesis"):
             self._synthesise()
         self.counts.surprises += not self.learner.foreseen
+        self._weary.note(surprised=not self.learner.foreseen)
         self._quests.note(transition.state, transition.action, foreseen=self.learner.foreseen)
         if self._queue and (self._queue[0][0] != transition.next_state or not self.learner.foreseen):
             self._queue.clear()  # the plan in hand does not hold any more, or what it hoped for is known now
@@ -366,15 +373,13 @@ class Agent:
                 wrong=self.learner.wrong.union(self.learner.without(self._searches.program, reward)),
                 nodes=self.config.explore_nodes,
                 known=self._known_steps.of(self._searches.program, reward),
-                disputed=self._disputed.by(
-                    self.proposer.disputes(self.goal, self._start),
-                    lambda transition, reward: self._searches.simulation(state, reward, transition),
-                ),
+                disputed=self._disputed.seen_from(state, (self.goal, self._start)),
             )
             found = explorer.most_interesting()
             reached = next((p.learned for p in self._proposals()), False)  # else guesses look for its reward
-            least = 0.0 if found is None else found.worth
-            far = self._seek(state, least, news=found is None or reached)
+            least, news = 0.0 if found is None else found.worth, found is None or reached
+            sought = self._quests.best(state, (self.goal, self._start), least, self._without_plan, news=news)
+            far = sought is not None and self._enqueue(sought[0], sought[1].actions, "explore", sought[2])
             if found is None and not (not untried or far or self.settled or self._promises_goal()):
                 found = explorer.untried()  # all agree, and yet no goal is in sight: all may be wrong
             for fault in explorer.faults(self.goal):
@@ -384,13 +389,6 @@ class Agent:
             elif not far and untried:
                 self._quiet.add(state)
             return found is not None or far
-
-    def _seek(self, state: State, least: float, *, news: bool) -> bool:
-        """Queue a way to something far away that would teach more than what is near."""
-        assert self._start is not None
-        episode = self.goal, self._start
-        found = self._quests.best(state, episode, least, self._without_plan, news=news)
-        return found is not None and self._enqueue(found[0], found[1].actions, "explore", found[2])
 
     def _promises_goal(self) -> bool:
         """Whether there is a plan from the start of the episode (φ2) to something likely, hoping included."""

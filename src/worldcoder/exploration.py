@@ -14,6 +14,8 @@ from worldcoder.world.values import Action, Goal, State
 Step = tuple[State, Action]
 Way = tuple[Step, ...]
 
+_ENOUGH = 12
+"""Lessons in a row that taught nothing, after which an episode is given up."""
 REMEMBERED = 20_000
 """Predicted steps that are kept."""
 
@@ -54,23 +56,49 @@ class KnownSteps:
         return self._steps
 
 
+class Weariness:
+    """Says when enough was tried in vain in one episode: somewhere else there is more to learn."""
+
+    def __init__(self) -> None:
+        self.rest()
+
+    def rest(self) -> None:
+        """A new episode."""
+        self._vain = 0
+        self.sought = False  # whether the next step is what a way to a lesson leads to
+
+    def note(self, *, surprised: bool) -> None:
+        """A step was taken."""
+        self._vain = 0 if surprised else self._vain + self.sought
+        self.sought = False
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether to begin again."""
+        return self._vain >= _ENOUGH
+
+
 class Disputed:
     """Which steps the hypotheses dispute, as the programs of a proposer say of many at once."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        programs: Callable[[Goal, State], tuple[Program, Program] | None],
+        simulation: Callable[[State, Program, Program], Simulation],
+    ) -> None:
+        """programs: the transition and the reward program for an episode. simulation: of them, the reward first."""
+        self._ask_for = programs
+        self._simulate = simulation
         self._programs: tuple[Program, Program] | None = None
         self._simulation: Simulation | None = None
         self._known: dict[Step, bool] = {}
 
-    def by(
-        self,
-        programs: tuple[Program, Program] | None,
-        simulation: Callable[[Program, Program], Simulation],
-    ) -> Disputed:
-        """What these programs say; what the same ones said before is not asked again."""
+    def seen_from(self, state: State, episode: tuple[Goal, State]) -> Disputed:
+        """By the present programs; what the same ones said before is not asked again. episode: its goal and start."""
+        programs = self._ask_for(*episode)
         if programs != self._programs or len(self._known) > REMEMBERED:
             self._programs, self._known = programs, {}
-        self._simulation = None if programs is None else simulation(*programs)
+        self._simulation = None if programs is None else self._simulate(state, programs[1], programs[0])
         return self
 
     def ask(self, steps: Iterable[Step]) -> None:
@@ -117,7 +145,7 @@ class Explorer:
         self._wrong = wrong
         self._nodes = nodes
         self._known: dict[Step, Prediction] = {} if known is None else known
-        self._disputed = Disputed() if disputed is None else disputed
+        self._disputed = disputed
         self._failed: list[tuple[Step, Prediction]] = []
 
     def most_interesting(self) -> Lesson | None:
@@ -128,7 +156,7 @@ class Explorer:
                 break  # nothing farther away can be worth more
             self._look_ahead(state)
             for action in self._new_actions(state):
-                disputed = self._disputed.of((state, action))
+                disputed = self._disputed.of((state, action)) if self._disputed else None
                 above = best * (len(way) + 2)
                 interest = self._proposer.interest(state, action, above, disputed=disputed)
                 if worth(interest, len(way) + 1) > best:
@@ -175,7 +203,9 @@ class Explorer:
     def _look_ahead(self, state: State) -> None:
         """Have what the steps from a state lead to, and from those that are looked at after it."""
         steps = self._steps(state)
-        if any(step not in self._known for step in steps) or not self._disputed.knows(steps):
+        if any(step not in self._known for step in steps) or (
+            self._disputed and not self._disputed.knows(steps)
+        ):
             looked = self._nodes - self._left  # what is found near makes what is farther needless
             ahead = islice(self._frontier, min(AHEAD, self._left, max(_FIRST, looked)) - 1)
             self._predict([state, *(other for other, _ in ahead)])
@@ -187,7 +217,8 @@ class Explorer:
     def _predict(self, states: Sequence[State]) -> None:
         """Ask what states lead to. A round trip costs as much as many steps, so several are asked for at once."""
         every = [step for state in states for step in self._steps(state)]
-        self._disputed.ask(every)
+        if self._disputed:
+            self._disputed.ask(every)
         steps = [step for step in every if step not in self._known]
         for step, led in zip(steps, self._simulation.predict_all(steps), strict=True):
             if led.state is not None or led.failing is not None:  # else it was not run

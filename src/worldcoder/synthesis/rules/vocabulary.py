@@ -12,24 +12,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from worldcoder.synthesis.rules.bearings import find_bearings
 from worldcoder.synthesis.rules.births import Births
 from worldcoder.synthesis.rules.headings import Heading, OwnMoves, Remembered, Slides
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
 from worldcoder.synthesis.rules.statistics import (
     Vector,
     Verb,
-    complete,
     count_move,
     information,
     is_far,
-    is_sure,
-    majority,
     outcome_of,
     repeated,
     same_value,
     standing,
-    steered,
-    suppose,
     unit,
     vector_between,
     widened,
@@ -41,7 +37,6 @@ from worldcoder.world.values import Action, State, Transition
 Look = tuple[Any, ...]
 """A kind, with the values of those of its attributes that change: ("Door", "open")."""
 
-_MOST_FACINGS = 8
 _STRIDE = 2
 """The farthest that something goes by itself in a step; what comes farther was taken there."""
 _ASTRAY = 3
@@ -341,27 +336,8 @@ class Vocabulary:
         if carried is not None:
             self.headings[self.avatar], carriers = carried
             table = {verb: moves for verb, moves in table.items() if verb not in carriers} or table
-        steps, purity = majority(table)
-        best = purity
-        for (kind, attribute), by_value in self._moves_by_value.items():
-            if kind == self.avatar and len(by_value) > 1:
-                facings, share = majority(by_value)
-                if share > best + 0.05 and len(set(facings.values())) > 1 and len(by_value) <= _MOST_FACINGS:
-                    best, self.facing, self.facings = share, attribute, facings
-        if self.facing is None:
-            own = {verb: to for verb, to in steps.items() if verb in self.movers}
-            self.steps = {v: to for v, to in steps.items() if v in own or is_sure(table[v], to, own.values())}
-            if purity < 0.6 and sum(map(sum, (c.values() for c in table.values()))) > 4:
-                self.steps, self.sways = steered(table) or ({}, [])
-            complete(self.steps, [v for v in self.verbs if v not in steps and v not in self.with_objects])
-            self.remembers, self.remembered = self._remembered.found(self.avatar, self.steps) or (None, {})
-            if self.remembers:  # what never moved it, and heads as another action, is done to what is ahead
-                self.steps = {v: to for v, to in self.steps.items() if v in own or to not in own.values()}
-        else:
-            known = self.values.get((self.avatar, self.facing), {})
-            complete(self.facings, [v for v in known if v not in self.facings])
-            rest = [v for v in known if v not in self.facings]
-            self.assumed = suppose(self.facings, rest, turned_round=self._turned_round)
+        by_value = {a: moves for (kind, a), moves in self._moves_by_value.items() if kind == self.avatar}
+        find_bearings(self, table, by_value, self._remembered, turned_round=self._turned_round)
 
     def _doubt_assumption(self, scene: Scene, avatar: Thing) -> None:
         """The avatar stayed where it might have gone on: it heads the other way if nothing was in its way."""
