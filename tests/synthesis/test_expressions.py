@@ -59,7 +59,10 @@ def holds(dynamics: Dynamics, literal: Literal, kind: str, *, avatar: bool) -> l
         *(f"lab:{n}" for n in ("rows", "patrol", "shop", "kitchen", "railway", "twins", "belts", "teleport")),
         *(
             f"tests/worlds/{n}.py:make_env"
-            for n in ("hanoi", "circuit", "magnet", "bombs", "farm", "herd", "belt", "troop", "lagoon")
+            for n in (
+                *("hanoi", "circuit", "magnet", "bombs", "farm", "herd", "belt", "troop", "lagoon"),
+                *("cliff", "train", "vault"),
+            )
         ),
     ],
 )

@@ -62,6 +62,9 @@ def learned(name: str, seen: list[Transition]) -> RulesSynthesizer:
         ("tests/worlds/troop.py:make_env", 0.0, 90),
         ("tests/worlds/rover.py:make_env", 0.0, 90),
         ("tests/worlds/toll.py:make_env", 0.0, 80),
+        ("tests/worlds/cliff.py:make_env", 0.0, 100),
+        ("tests/worlds/train.py:make_env", 0.0, 120),
+        ("tests/worlds/vault.py:make_env", 0.0, 110),
     ],
 )
 def test_it_is_right_elsewhere_and_short(name: str, wrong: float, lines: int, runner: Runner) -> None:

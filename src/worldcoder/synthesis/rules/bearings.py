@@ -47,8 +47,11 @@ def find_bearings(
     found = {
         verb: to for verb, to in steps.items() if verb in own or is_sure(by_verb[verb], to, own.values())
     }
-    if purity < _PURE and sum(moves.total() for moves in by_verb.values()) > _ENOUGH:
-        found, vocabulary.sways = steered(by_verb) or ({}, [])
+    aslant = None if vocabulary.avatar in vocabulary.headings else steered(by_verb)
+    if aslant is not None:
+        found, vocabulary.sways = aslant
+    elif purity < _PURE and sum(moves.total() for moves in by_verb.values()) > _ENOUGH:
+        found = {}
     complete(found, [v for v in vocabulary.verbs if v not in steps and v not in vocabulary.with_objects])
     vocabulary.remembers, vocabulary.remembered = remembered.found(vocabulary.avatar or "", found) or (
         None,

@@ -59,9 +59,8 @@ def _beneath(
     """The kinds of which something was wherever something appeared, those of which there are fewest first."""
     counts = {kind: sum(len(scene.kinds.get(kind, ())) for scene, _, _ in steps) for kind in vocabulary.kinds}
     for kind in sorted(vocabulary.kinds, key=lambda k: counts[k]):
-        if kind != vocabulary.avatar and all(
-            sum(t.kind == kind for t in scene.at(place)) == 1
-            for scene, _, places in steps
-            for place in places
-        ):
+        everywhere = all(
+            any(t.kind == kind for t in scene.at(place)) for scene, _, places in steps for place in places
+        )
+        if kind != vocabulary.avatar and everywhere:
             yield kind

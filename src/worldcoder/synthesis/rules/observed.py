@@ -145,6 +145,8 @@ class Observed:
         if len(made) > 1 or any(isinstance(v, Thing) for v in made[0].values.values()) or made[0].name:
             return dict(_UNKNOWN)
         found: dict[Effect, float] = {}
+        if spawner and sum(t.kind == context.thing.kind for t in context.scene.at(context.thing.place)) > 1:
+            found[KEEP] = 0.4  # it may be the other one in this place
         for rest, cost in attributes_made(context, made[0]):
             if made[0].place is None:
                 found["create", "nowhere" if PLACE in made[0].values else None, rest] = 2.0 + cost

@@ -14,11 +14,9 @@ Box = tuple[Any, Any, Any, Any]
 _SURE = 0.75
 """The share of what changed beside an avatar that has to tell where an action heads, if it never moved it."""
 _STEERED = 0.8
-"""The share of moves along an axis that actions have to tell,"""
-_TELLS = 0.15
-"""how much larger that has to be than where one displacement stands for all,"""
-_WAYS = 4
-"""and how many ways there may be along the other axis."""
+"""The share of its moves along an axis that an action has to tell, and half of all its moves,"""
+_ASLANT = 5
+"""and how much of them has to go along the other as well, each move counting twice."""
 _TOUCHES = 3
 """The same in numbers, where another action moves it there."""
 Verb = str | tuple[Any, ...]
@@ -100,32 +98,54 @@ def majority(table: Mapping[Any, Counter[Vector]]) -> tuple[dict[Any, Vector], f
 
 
 def steered(table: Mapping[Verb, Counter[Vector]]) -> tuple[dict[Verb, Vector], list[Vector]] | None:
-    """Where actions head along the one axis that they tell, and the ways that are gone along the other meanwhile.
+    """Where actions head that are gone along one axis, and the ways that are gone along the other in the same step.
 
-    Of something that walks to the left or right and falls. None where they tell of both axes or of none.
+    Of something that walks to the left or right and falls. None where nothing is gone along both axes at once.
     """
-    told = []
+    found: list[tuple[int, dict[Verb, Vector], list[Vector]]] = []
     for axis in (0, 1):
-        along = {
-            verb: Counter(
-                {v: sum(n for to, n in moves.items() if to[axis] == v) for v in {t[axis] for t in moves}}
-            )
+        walks: dict[Verb, int] = {}
+        aslant: Counter[int] = Counter()
+        for verb, moves in table.items():
+            going = Counter({to: n for to, n in moves.items() if to[axis]})
+            value, count = _commonest(going, axis)
+            if count and count >= _STEERED * going.total() and 2 * count >= _STEERED * moves.total():
+                walks[verb] = value
+                aslant.update(
+                    {to[1 - axis]: n for to, n in moves.items() if to[axis] == value and to[1 - axis]}
+                )
+        if (
+            len(set(walks.values())) < 2
+            or not aslant
+            or max(map(abs, aslant)) > 1
+            or aslant.total() < _ASLANT
+        ):
+            continue
+        ways = {to[1 - axis] for moves in table.values() for to in moves if abs(to[1 - axis]) == 1}
+        usual = aslant.most_common(1)[0][0]
+        for verb in table.keys() - walks.keys():  # what goes the other way along that axis
+            value, count = _commonest(table[verb], 1 - axis)
+            if value not in (0, usual) and count >= _STEERED * table[verb].total():
+                walks[verb] = 0
+        steps = {
+            verb: _vector(axis, walks[verb], 0 if walks[verb] else _commonest(moves, 1 - axis)[0])
             for verb, moves in table.items()
+            if verb in walks
         }
-        total = sum(moves.total() for moves in along.values())
-        chosen = {verb: moves.most_common(1)[0] for verb, moves in along.items()}
-        share = sum(count for _, count in chosen.values()) / total
-        usual = max(sum(along.values(), Counter[int]()).values()) / total
-        if share >= _STEERED and share > usual + _TELLS:
-            told.append((axis, {verb: value for verb, (value, _) in chosen.items() if value}))
-    if len(told) != 1:
-        return None
-    ((axis, steps),) = told
-    ways = {to[1 - axis] for moves in table.values() for to in moves} - {0}
-    if not 0 < len(ways) <= _WAYS or len(set(steps.values())) < 2:
-        return None
-    vectors = [(v, 0) if axis else (0, v) for v in sorted(ways, key=lambda v: (abs(v), -v))]
-    return {verb: (0, v) if axis else (v, 0) for verb, v in steps.items()}, vectors
+        found.append((aslant.total(), steps, [_vector(axis, 0, v) for v in sorted(ways, reverse=True)]))
+    return None if not found else max(found, key=lambda one: one[0])[1:]
+
+
+def _commonest(moves: Counter[Vector], axis: int) -> tuple[int, int]:
+    """The commonest displacement along an axis, and how often it was seen."""
+    along: Counter[int] = Counter()
+    for to, n in moves.items():
+        along[to[axis]] += n
+    return along.most_common(1)[0] if along else (0, 0)
+
+
+def _vector(axis: int, along: int, across: int) -> Vector:
+    return (across, along) if axis else (along, across)
 
 
 def complete(table: dict[Any, Vector], unknown: Iterable[Any]) -> None:
