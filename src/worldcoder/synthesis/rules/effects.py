@@ -70,7 +70,7 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
             if term != "self":
                 yield ("object", term), 1.4 + 0.5 * term.count(".")
         for place_term in place_terms(context):
-            if place_term[0] != "off" and place_term[0] not in NEARER:
+            if _names_object(context, place_term):
                 yield ("object at", place_term), 1.2 + 0.3 * abs(place_term[1] - 1)
                 yield ("kind at", place_term, new.kind), 2.0 + 0.3 * abs(place_term[1] - 1)
         yield from _alike(context, (new.kind,))
@@ -78,7 +78,7 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
     if (context.thing.kind, attribute) in context.vocabulary.references:
         # where there is nothing to refer to, it stays as it is: no condition has to say so
         for place_term in place_terms(context):
-            if place_term[0] != "off" and place_term[0] not in NEARER:
+            if _names_object(context, place_term):
                 yield ("object at", place_term), 1.2 + 0.3 * abs(place_term[1] - 1)
         yield from _alike(context, context.vocabulary.kinds)
     yield ("set", new), 1.6 if new is None or isinstance(new, bool) else 2.2
@@ -106,6 +106,13 @@ def candidate_effects(context: Context, attribute: str, new: Any) -> Iterator[tu
         for quarters in (2, 1, 3):
             yield ("rotate", quarters), 1.8
     yield from _copies(context, attribute, new)
+
+
+def _names_object(context: Context, place: PlaceTerm) -> bool:
+    """Whether what is at a place may be what is referred to."""
+    anchor = context.thing if place[0] in ("self", "own") else context.avatar
+    fixed = place[0] != "off" and place[0] not in NEARER
+    return fixed and anchor is not None and PLACE in anchor.values
 
 
 def _alike(context: Context, kinds: Iterable[str]) -> Iterator[tuple[Effect, float]]:

@@ -258,7 +258,9 @@ def _block(vocabulary: Vocabulary, block: Block, known: set[str]) -> list[str]:
     for kind, name in writer.singles.items():
         lines.append(f"    {name} = only(state, {kind!r})")
     lines = [line for line in lines if line not in known]
-    known.update(_lasting(vocabulary, block, lines))
+    lasting = _lasting(vocabulary, block, [*known, *lines])
+    known.clear()
+    known.update(lasting)
     lines += [f"    {name} = {code}" for name, code in writer.links.values()]
     used = [name for name in ("moved", "changed", "gone") if f"{name}.append" in text]
     lines += [f"    {name} = []" for name in used]
@@ -270,7 +272,7 @@ def _block(vocabulary: Vocabulary, block: Block, known: set[str]) -> list[str]:
 
 
 def _lasting(vocabulary: Vocabulary, block: Block, lines: Sequence[str]) -> list[str]:
-    """Those of the lines at the beginning of a phase that still say the same after it."""
+    """Those of the lines at the beginning of a phase, and of those before, that still say the same after it."""
     writer, text = block.writer, "\n".join(block.body)
     if vocabulary.vanishing or any(attribute == KIND for _, attribute in vocabulary.changing):
         return []

@@ -72,6 +72,7 @@ class Writer:
         self.arguments: set[int] = set()
         self.singles: dict[str, str] = {}
         self.next_values: set[str] = set()
+        self.careful = False  # whether what is asked may not be there
         self.links: dict[str, tuple[str, str]] = {}  # variables, and what they stand for
 
     def use(self, helper: str) -> str:
@@ -157,13 +158,13 @@ class Writer:
         for i, attribute in enumerate(path):
             code = (
                 read(code, attribute)
-                if i == 0 and head in ("self", "me")
+                if i == 0 and head in ("self", "me") and not self.careful
                 else f"{self.use('get')}({code}, {attribute!r})"
             )
         return code
 
     def value(self, term: str, attribute: str) -> str:
-        if term in ("self", "me"):
+        if term in ("self", "me") and not self.careful:
             return read(self.object(term), attribute)
         return f"{self.use('get')}({self.object(term)}, {attribute!r})"
 
@@ -296,7 +297,7 @@ class Writer:
                 sign = "is" if value is None or isinstance(value, bool) else "=="
                 return f"{self.value(term, attribute)} {sign} {value!r}"
             case ("not value" | "not headed", term, attribute, value):
-                if term in ("self", "me"):
+                if term in ("self", "me") and not self.careful:
                     sign = "is not" if value is None else "!="
                     return f"{self.value(term, attribute)} {sign} {value!r}"
                 return f"{self.use('differs')}({self.object(term)}, {attribute!r}, {value!r})"
@@ -431,7 +432,7 @@ class Writer:
             case ("slide",):
                 if mover:
                     self.movers.add(mover)
-                way = self.heading() if mover in self.vocabulary.headings else "step"
+                way = f"{self.heading()} or step" if mover in self.vocabulary.headings else "step"
                 return f"{self.use('slide')}(state, {self.this}, {way})"
         raise AssertionError(effect)
 

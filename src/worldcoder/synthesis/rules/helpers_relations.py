@@ -1,6 +1,12 @@
 """The small functions that tell what relates an object to others; see `helpers.py`."""
 
 RELATIONS: dict[str, str] = {
+    "far": '''
+def far(obj, other):
+    """Whether an object is more than three steps from another one."""
+    x, y = getattr(obj, "x", None), getattr(other, "x", None)
+    return type(x) is type(y) is int and abs(x - y) + abs(obj.y - other.y) > 3
+''',
     "differ": '''
 def differ(values):
     """Whether not all values are the same."""

@@ -190,6 +190,11 @@ def numbered(term: str) -> tuple[str, str, int]:
     return kind, attribute, int(more[0]) if more else 0
 
 
+def is_own(term: str) -> bool:
+    """Whether a term names the object itself, or something by way of it."""
+    return term == "self" or term.startswith(("self.", "same:"))
+
+
 def toward(start: Place | None, end: Place | None) -> Place | None:
     """One step from a place to another in its row or column; None where it is in neither, or the same."""
     vector = gap(start, end)

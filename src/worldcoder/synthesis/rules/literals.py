@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from worldcoder.synthesis.rules.language import Context, Literal, PlaceTerm, place_terms, term_values
+from worldcoder.synthesis.rules.language import Context, Literal, PlaceTerm, is_own, place_terms, term_values
 from worldcoder.synthesis.rules.quantities import (
     alike_literals,
     compared_literals,
@@ -38,7 +38,7 @@ def common_literals(context: Context) -> Iterator[Literal]:
         before = vocabulary.remembered.get(avatar.values.get(vocabulary.remembers))
         yield ("goes on",) if before == context.direction else ("turns",)
     values = term_values(context)
-    common = {term: value for term, value in values.items() if not _is_own(term)}
+    common = {term: value for term, value in values.items() if not is_own(term)}
     for term, target in common.items():
         if isinstance(target, Thing):
             yield from _value_literals(context, term, target)
@@ -60,7 +60,7 @@ def common_literals(context: Context) -> Iterator[Literal]:
     yield from _reference_literals(context, common)
     yield from common_relations(context)
     yield from _row_literals(context)
-    if context.phase and avatar is not None:
+    if context.phase and avatar is not None and avatar.place is not None:
         yield ("moved",) if avatar.place != context.origin else ("not moved",)
     if not context.is_avatar and avatar is not None and PLACE in context.next_avatar:
         yield ("moves",) if context.next_avatar[PLACE] != avatar.values.get(PLACE) else ("stays",)
@@ -71,7 +71,7 @@ def own_literals(context: Context) -> Iterator[Literal]:
     thing, avatar = context.thing, context.avatar
     values = term_values(context)
     yield from _place_literals(context, values)
-    mine = {term: value for term, value in values.items() if _is_own(term)}
+    mine = {term: value for term, value in values.items() if is_own(term)}
     for term, target in mine.items():
         if isinstance(target, Thing):
             yield from _value_literals(context, term, target)
@@ -91,10 +91,6 @@ def own_literals(context: Context) -> Iterator[Literal]:
                 yield ("becomes", attribute)
         if avatar.place and thing.place and _distance(avatar.place, thing.place) == 1:
             yield ("near",)
-
-
-def _is_own(term: str) -> bool:
-    return term == "self" or term.startswith(("self.", "same:"))
 
 
 def _place_literals(context: Context, values: Mapping[str, Any]) -> Iterator[Literal]:
@@ -231,7 +227,7 @@ def _tells_heading(vocabulary: Vocabulary, kind: str, attribute: str) -> bool:
 
 
 def _identity_literals(values: Mapping[str, Any], *, own: bool) -> Iterator[Literal]:
-    things = [(term, value, _is_own(term)) for term, value in values.items() if isinstance(value, Thing)]
+    things = [(term, value, is_own(term)) for term, value in values.items() if isinstance(value, Thing)]
     for i, (first, a, one) in enumerate(things):
         for second, b, other in things[i + 1 :]:
             if (one or other) is own:
@@ -262,7 +258,7 @@ def _equality_literals(context: Context, *, own: bool) -> Iterator[Literal]:
     ]
     for i, (first, attribute, a) in enumerate(plain):
         for second, other, b in plain[i + 1 :]:
-            if (_is_own(first) or _is_own(second)) is not own:
+            if (is_own(first) or is_own(second)) is not own:
                 continue
             if (attribute != other or first.startswith("the:") or second.startswith("the:")) and type(
                 a

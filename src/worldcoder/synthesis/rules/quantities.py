@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from worldcoder.synthesis.rules.language import Context, Literal, Quantity, term_values
+from worldcoder.synthesis.rules.language import Context, Literal, Quantity, is_own, term_values
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 
@@ -93,7 +93,7 @@ def compared_literals(context: Context, *, own: bool) -> Iterator[Literal]:
 
 
 def _is_own(quantity: Quantity) -> bool:
-    return quantity[0] == "of" and (quantity[1] == "self" or quantity[1].startswith(("self.", "same:")))
+    return quantity[0] == "of" and is_own(quantity[1])
 
 
 def counted_literals(context: Context) -> Iterator[Literal]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from worldcoder.synthesis.rules.language import Context, Literal, gap, minds_avatar, term_values
+from worldcoder.synthesis.rules.language import Context, Literal, gap, is_own, minds_avatar, term_values
 from worldcoder.synthesis.rules.quantities import is_number
 from worldcoder.synthesis.rules.scene import KIND, PLACE, Place, Thing
 from worldcoder.synthesis.rules.statistics import unit, vector_between
@@ -123,7 +123,7 @@ def _joined(context: Context, *, own: bool) -> Iterator[Literal]:
     named = [(t, v) for t, v in term_values(context).items() if isinstance(v, Thing)]
     for i, (first, a) in enumerate(named):
         for second, b in named[i + 1 :]:
-            if a is not b and ("self" in (first, second)) is own:
+            if a is not b and (is_own(first) or is_own(second)) is own:
                 for kind, attributes in joints.items():
                     found = any(
                         any(t.values.get(one) is a for one in attributes)

@@ -25,7 +25,7 @@ from worldcoder.synthesis.rules.lists import DecisionList
 from worldcoder.synthesis.rules.novelty import Doubt
 from worldcoder.synthesis.rules.rewards import Rewards
 from worldcoder.synthesis.rules.untried import Touch, Untried
-from worldcoder.synthesis.rules.votes import MARK
+from worldcoder.synthesis.rules.votes import MARK, REWARD
 from worldcoder.world.values import Action, Goal, State, Transition
 
 _READ = 100.0
@@ -382,7 +382,10 @@ class RulesSynthesizer:
         transition = Program(source, "transition", origin=self.name)
         rewards = self.rewards.setdefault(goal, Rewards(goal))
         rewards.fit(self.dynamics.vocabulary)
-        reward = self._reward(rewards, worthless(rewards.lists[0]), Guess((("more", MARK),), 0.0))
+        source = emit_reward(rewards, self.dynamics.vocabulary, worthless(rewards.lists[0]))
+        reward = self._known(
+            Program(source + REWARD.format(mark=MARK), "reward", goal=goal, origin=self.name)
+        )
         programs = self._unless_refuted(transition), self._unless_refuted(reward)
         return None if programs[0] is None or programs[1] is None else (programs[0], programs[1])
 

@@ -16,6 +16,18 @@ from worldcoder.synthesis.rules.targets import EXISTS, Target, is_event
 if TYPE_CHECKING:
     from worldcoder.synthesis.rules.dynamics import Dynamics
 
+REWARD = """
+
+known = reward
+
+
+def reward(state, action, next_state):
+    \"\"\"Whether the step is disputed; what ends the episode is as known.\"\"\"
+    if next_state.all({mark!r}):
+        return 1.0, True
+    return 0.0, known(state, action, next_state)[1]
+"""
+"""What a reward program goes on with that is to reward what is disputed."""
 MARK = "worldcoder: disputed"
 """The kind of what appears in a step that is disputed."""
 _MOST_LITERALS = 60
@@ -53,14 +65,32 @@ def vote_lines(dynamics: Dynamics, target: Target, writer: Writer, mover: str | 
         chains.setdefault(chain)
     if len(chains) < 2 or len(number) < 2:
         return []
+    writer.careful = True  # a rule asks only where what comes before it holds
     tests = [f"{name} = {writer.literal(literals.all[i], mover)}" for i, name in names.items()]
     values = [f"({n}, lambda: {_value(target, effect, writer, mover)})" for effect, n in number.items()]
+    writer.careful = False
     return [
         *tests,
         f"votes = {{{', '.join(chains)}}}",
-        f"if len(votes) > 1 and {writer.use('differ')}(f() for n, f in ({', '.join(values)}) if n in votes):",
+        f"if len(votes) > 1 and {_near(dynamics, target, writer)}"
+        f"{writer.use('differ')}(f() for n, f in ({', '.join(values)}) if n in votes):",
         f"    made.append(({MARK!r}, None, {{}}))",
     ]
+
+
+def _near(dynamics: Dynamics, target: Target, writer: Writer) -> str:
+    """What never changes far from the avatar is not disputed there."""
+    vocabulary = dynamics.vocabulary
+    free = tuple(kind for kind in target.pool if kind in vocabulary.autonomous)
+    if (
+        vocabulary.avatar is None
+        or writer.this == writer.me
+        or target.in_turn
+        or len(free) == len(target.pool)
+    ):
+        return ""
+    near = f"not {writer.use('far')}({writer.this}, {writer.me})"
+    return f"({writer.this}.kind in {free!r} or {near}) and " if free else f"{near} and "
 
 
 def _predicted(dynamics: Dynamics, target: Target) -> set[str]:
@@ -88,10 +118,17 @@ def _value(target: Target, effect: Effect, writer: Writer, mover: str | None) ->
     """What an effect makes, as something that can be compared."""
     if is_event(target.attribute):
         return repr(effect == DELETE) if target.attribute == EXISTS else repr(repr(effect))
+    attribute = target.attribute
+    old = f"{writer.use('place_of')}({writer.this})" if attribute == PLACE else read(writer.this, attribute)
     if effect == KEEP:
-        return (
-            f"{writer.use('place_of')}({writer.this})"
-            if target.attribute == PLACE
-            else read(writer.this, target.attribute)
-        )
-    return writer.effect(target.attribute, effect, mover)
+        return old
+    value = writer.effect(attribute, effect, mover)
+    match (
+        effect
+    ):  # a rule says this only where it can be said; here it is said wherever another list says otherwise
+        case ("place", ("me next", k)):
+            there = "next_place[0] is not None" + (" and step is not None" if k else "")
+            return f"{value} if {there} else {old}"
+        case ("turn", _, _):
+            return f"{value} if type({old}) is int else {old}"
+    return value
