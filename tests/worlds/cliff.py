@@ -22,7 +22,8 @@ def start(rng):
     air = [(x, y) for x in range(1, WIDTH - 1) for y in range(1, HEIGHT) if (x, y) not in rocks]
     foot = rng.randrange(1, WIDTH - 1)
     ladder = [(foot, y) for y in range(2, HEIGHT) if (foot, y) not in rocks]
-    walker, *coins = rng.sample([cell for cell in air if cell not in ladder], 4)
+    open_air = [(x, y) for x, y in air if (x, y) not in ladder and {(x - 1, y), (x + 1, y)} & set(air)]
+    walker, *coins = rng.sample(open_air, 4)
     return State(
         [
             *(Obj("Rock", x=x, y=y) for x, y in rocks),

@@ -286,8 +286,8 @@ class Writer:
                 return f"any({helper}(o, {than}, {attribute!r}) for o in {found})"
             case (("at matched" | "not at matched") as form, term, kind, attribute, other, its):
                 found = f"{self.use('things')}(state, {self.place(term)}, {kind!r}, {self._but(term)})"
-                sign = "==" if form == "at matched" else "!="
-                return f"any({read('o', attribute)} {sign} {self.value(other, its)} for o in {found})"
+                helper = self.use("one_has" if form == "at matched" else "one_has_not")
+                return f"{helper}({found}, {attribute!r}, {self.value(other, its)})"
             case (("value" | "not value") as form, term, "@place", None):  # PLACE
                 place = self.value(term, "x")
                 if form == "value":

@@ -94,6 +94,18 @@ def all_covered(objects, kinds, state):
     """Whether there are some, and something of some kinds is in the place of each."""
     return bool(objects) and all(o.x is not None and any(p.kind in kinds for p in state.at(o.x, o.y)) for o in objects)
 ''',
+    "one_has": '''
+def one_has(objects, attribute, value):
+    """Whether one of some objects has a value."""
+    values = [getattr(o, attribute, None) for o in objects]
+    return any(v == value and type(v) is type(value) for v in values)
+''',
+    "one_has_not": '''
+def one_has_not(objects, attribute, value):
+    """Whether one of some objects has another value of that sort."""
+    values = [getattr(o, attribute, None) for o in objects]
+    return any(v != value and type(v) is type(value) for v in values)
+''',
     "numbered": '''
 def numbered(state, kind, obj, attribute, more=0):
     """The only other object of a kind that has the same number as an object, or so much more; None if there is none."""

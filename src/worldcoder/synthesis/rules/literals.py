@@ -154,7 +154,7 @@ def _matched_literals(
         for other, its in thing.values.items() if "." not in term and thing is not there else ():
             if other in (attribute, PLACE, KIND) or type(its) is not type(value):
                 continue
-            if vocabulary.varies(thing.kind, other):
+            if len(vocabulary.values_of(other)) > 1:  # a term may name an object of any kind
                 form = "at matched" if its == value else "not at matched"
                 yield (form, place, there.kind, attribute, term, other)
 
