@@ -19,7 +19,7 @@ from worldcoder.agent_values import Counts as Counts
 from worldcoder.agent_values import Decision as Decision
 from worldcoder.agent_values import Timer as Timer
 from worldcoder.agent_values import Why as Why
-from worldcoder.exploration import Disputed, Explorer, KnownSteps, Weariness
+from worldcoder.exploration import Disputed, Explorer, KnownSteps
 from worldcoder.planning import Plan, Status
 from worldcoder.programs import Actions, Knowledge, Program, Runner, Simulation, WorldModel, default_runner
 from worldcoder.quests import Quests
@@ -76,7 +76,7 @@ class Agent:
         self._without_plan: dict[str, tuple[Status, int]] = {}  # by reward: how so many nodes ended
         self._quiet: set[State] = set()  # where nothing to learn was found
         self._tried: dict[tuple[State, Action], State] = {}  # what was done, and what it led to last
-        self._known_steps, self._weary = KnownSteps(), Weariness()
+        self._known_steps = KnownSteps()
         self._disputed = Disputed(proposer.disputes, self._searches.simulation)
         self._first_data = config.min_data
         self._to_fit = False  # whether the proposer was given data that it has not looked at
@@ -119,7 +119,6 @@ class Agent:
             self._searches.patience.renew()
         self._start = state
         self._episode.begin()
-        self._weary.rest()
         for known in (self._queue, self._without_plan, self._disappointed):
             known.clear()
         self.proposer.begin(state, goal, self._known_actions(state))
@@ -139,13 +138,9 @@ class Agent:
             return Decision(self._rng.choice(actions), "random", "ε")
         if not self._queue or self._queue[0][0] != state:
             self._queue.clear()
-            if self._weary.is_enough and state != self._start:
-                return Decision(None, "explore", "little is left to learn here")
             self._plan(state)
         if self._queue:
-            decision = Decision(*self._queue.popleft()[1:])
-            self._weary.sought = decision.why == "explore" and not self._queue
-            return decision
+            return Decision(*self._queue.popleft()[1:])
         if not self.settled and (state == self._start or not self._promises_goal()):
             return Decision(self._rng.choice(actions), "random", "nothing else to do")
         self._searches.patience.renew()  # what is hoped for from the start is to be found there
@@ -169,7 +164,6 @@ class Agent:
         with self._clock("synthesis"):
             self._synthesise()
         self.counts.surprises += not self.learner.foreseen
-        self._weary.note(surprised=not self.learner.foreseen)
         self._quests.note(transition.state, transition.action, foreseen=self.learner.foreseen)
         if self._queue and (self._queue[0][0] != transition.next_state or not self.learner.foreseen):
             self._queue.clear()  # the plan in hand does not hold any more, or what it hoped for is known now

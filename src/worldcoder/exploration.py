@@ -14,8 +14,6 @@ from worldcoder.world.values import Action, Goal, State
 Step = tuple[State, Action]
 Way = tuple[Step, ...]
 
-_ENOUGH = 12
-"""Lessons in a row that taught nothing, after which an episode is given up."""
 REMEMBERED = 20_000
 """Predicted steps that are kept."""
 
@@ -54,28 +52,6 @@ class KnownSteps:
         if programs != self._programs or len(self._steps) > REMEMBERED:
             self._programs, self._steps = programs, {}
         return self._steps
-
-
-class Weariness:
-    """Says when enough was tried in vain in one episode: somewhere else there is more to learn."""
-
-    def __init__(self) -> None:
-        self.rest()
-
-    def rest(self) -> None:
-        """A new episode."""
-        self._vain = 0
-        self.sought = False  # whether the next step is what a way to a lesson leads to
-
-    def note(self, *, surprised: bool) -> None:
-        """A step was taken."""
-        self._vain = 0 if surprised else self._vain + self.sought
-        self.sought = False
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether to begin again."""
-        return self._vain >= _ENOUGH
 
 
 class Disputed:

@@ -9,7 +9,6 @@ from small_worlds import PUSHING_ROOM, STEPS, pushing, walk
 
 from worldcoder.agent import Agent, AgentConfig
 from worldcoder.envs import make
-from worldcoder.exploration import Weariness
 from worldcoder.programs import Program, Runner
 from worldcoder.synthesis.rules.effects import KEEP
 from worldcoder.synthesis.rules.ensemble import varied
@@ -148,20 +147,3 @@ def test_a_dispute_far_away_is_found(runner: Runner) -> None:
             return
         state = following
     raise AssertionError(notes)
-
-
-def test_an_episode_is_given_up_after_many_lessons_in_vain() -> None:
-    weary = Weariness()
-    for _ in range(100):
-        weary.note(surprised=False)
-    assert not weary.is_enough, "ways do not count, what they lead to does"
-    for n in range(20):
-        weary.sought = True
-        weary.note(surprised=n == 9)
-    assert not weary.is_enough, "one of them taught something"
-    for _ in range(2):
-        weary.sought = True
-        weary.note(surprised=False)
-    assert weary.is_enough
-    weary.rest()
-    assert not weary.is_enough
