@@ -19,7 +19,7 @@ _DISPUTE = 2.0
 _TRUST = 3.0
 """Surprising ones that are supposed to have been found already."""
 _IN_PASSING = 10
-"""How many times fewer nodes the search for news has where something else is worth doing."""
+"""How many times fewer nodes a search has where something else is worth doing."""
 
 
 Ended = dict[str, tuple[Status, int]]

@@ -27,6 +27,8 @@ RULE_COST = 1.0
 UNFINISHED_COST = 1e6
 _MANY = 300
 """Rows from which on the beam is narrower where a list is known already."""
+_SPECIAL = 100
+"""Rows up to which a rule may be narrower than they tell: of what holds in all of them, more may be needed."""
 _REMEMBERED = 64
 """Searches whose results are kept."""
 KEPT = 400
@@ -376,7 +378,7 @@ class _Problem:
                     changed = Rule(rest | 1 << other, rule.effect)
                     extra = cost[other] - cost[literal]
                     yield changed, extra + self._base(changed.condition, rule.effect) - base_cost
-        if rule.condition and cover.bit_count() <= 100:
+        if rule.condition and cover.bit_count() <= _SPECIAL:
             for other, column in self.columns.items():
                 if not rule.condition >> other & 1 and cover & ~column == 0 and cost[other] < 3.0:
                     changed = Rule(rule.condition | 1 << other, rule.effect)

@@ -120,9 +120,8 @@ class Order:
             self._waiting.clear()
             vocabulary = dynamics.vocabulary
             heads = vocabulary.avatar, tuple(vocabulary.steps.items()), tuple(vocabulary.sways)
-            if (
-                heads != self._tried_with
-            ):  # what was in vain may not be, now that it is known where actions head
+            # what was tried in vain may not be so, now that it is known where actions head
+            if heads != self._tried_with:
                 self._tried_with = heads
                 self._tried_at.clear()
             self._until = dynamics.literals.effort + _EFFORT

@@ -73,6 +73,7 @@ class RulesSynthesizer:
         self._doubts: dict[tuple[State, Action], tuple[Sort | None, float]] = {}  # and how much of it counts
         self._sorts: dict[tuple[State, Action], Sort] = {}  # of what was looked at in this episode
         self._version = -1
+        self._marking: tuple[object, Program | None] = None, None
         self._guesses: dict[Goal, tuple[object, list[Guess]]] = {}
 
     def begin(self, state: State, goal: Goal, actions: Sequence[Action]) -> None:
@@ -376,18 +377,26 @@ class RulesSynthesizer:
         return self._unless_refuted(self._reward(rewards, worthless(rewards.lists[0]), *news))
 
     def disputes(self, goal: Goal, start: State) -> tuple[Program, Program] | None:
-        source = emit_transition(self.dynamics, self._chosen, votes=True)
-        if MARK not in source:
+        transition = self._marking_program()
+        if transition is None:
             return None
-        transition = Program(source, "transition", origin=self.name)
         rewards = self.rewards.setdefault(goal, Rewards(goal))
         rewards.fit(self.dynamics.vocabulary)
         source = emit_reward(rewards, self.dynamics.vocabulary, worthless(rewards.lists[0]))
         reward = self._known(
             Program(source + REWARD.format(mark=MARK), "reward", goal=goal, origin=self.name)
         )
-        programs = self._unless_refuted(transition), self._unless_refuted(reward)
-        return None if programs[0] is None or programs[1] is None else (programs[0], programs[1])
+        refuted = self._unless_refuted(transition) is None or self._unless_refuted(reward) is None
+        return None if refuted else (transition, reward)
+
+    def _marking_program(self) -> Program | None:
+        """The program that marks what is disputed; it is asked for several times between two transitions."""
+        key = self.dynamics.version, len(self.dynamics.transitions), len(self._refuted)
+        if self._marking[0] != key:
+            source = emit_transition(self.dynamics, self._chosen, votes=True)
+            program = Program(source, "transition", origin=self.name)
+            self._marking = key, program if MARK in source else None
+        return self._marking[1]
 
     def _weigh(self, doubt: Doubt, state: State, action: Action) -> tuple[Sort | None, float]:
         """What is not known of a step, and how much of its interest counts."""

@@ -123,9 +123,8 @@ def _value(target: Target, effect: Effect, writer: Writer, mover: str | None) ->
     if effect == KEEP:
         return old
     value = writer.effect(attribute, effect, mover)
-    match (
-        effect
-    ):  # a rule says this only where it can be said; here it is said wherever another list says otherwise
+    # a rule says these only where they can be said; here they are said wherever another list says otherwise
+    match effect:
         case ("place", ("me next", k)):
             there = "next_place[0] is not None" + (" and step is not None" if k else "")
             return f"{value} if {there} else {old}"
