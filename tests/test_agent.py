@@ -113,7 +113,10 @@ def test_noise_lowers_phi1_and_the_agent_goes_on() -> None:
 def test_a_program_that_reproduces_less_is_not_taken() -> None:
     """Whatever the proposer says, the share reproduced never falls on the data it was chosen on."""
     world = Corridor(fault=4)
-    agent = Agent(RulesSynthesizer(), rng=random.Random(0), actions=world.actions)
+    few = AgentConfig(
+        plan_nodes=2_000, guess_nodes=2_000
+    )  # this corridor has no wall: searches for more never end
+    agent = Agent(RulesSynthesizer(), config=few, rng=random.Random(0), actions=world.actions)
     state = world.reset(0).state
     agent.begin(state, "reach the flag")
     for _ in range(40):

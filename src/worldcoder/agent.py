@@ -241,28 +241,30 @@ class Agent:
         self._try_all(state, guesses if config.optimism else [], config.guess_nodes)
 
     def _try_all(self, state: State, guesses: Sequence[RewardProposal], nodes: int) -> bool:
-        if len(guesses) > 1 and not self._any_reachable(state, guesses, nodes):
-            return False
-        for proposal in guesses:
+        if len(guesses) > 1:
+            nodes = self._nodes_for_one(state, guesses, nodes)
+        for proposal in guesses if nodes else ():
             if self._try(state, proposal, nodes):
                 self.guess = None if proposal.learned else proposal
                 return True
         return False
 
-    def _any_reachable(self, state: State, guesses: Sequence[RewardProposal], nodes: int) -> bool:
-        """Whether it is not proved that none of the guesses can be reached: one search in place of many."""
+    def _nodes_for_one(self, state: State, guesses: Sequence[RewardProposal], nodes: int) -> int:
+        """How many nodes a search for one of the guesses is worth, by one search for any of them: 0 if none is found.
+
+        Those that are much farther away than the nearest one are not looked for.
+        """
         open_ones = [g for g in guesses if self._without_plan.get(g.program.id, _UNKNOWN)[0] is not _NEVER]
-        if not open_ones:
-            self.phi2 = Status.UNREACHABLE
-            return False
-        any_of = self.proposer.any_of(open_ones)
-        if any_of is None or len(open_ones) == 1:
-            return True
-        self.phi2 = self._searches.search("any", state, any_of, nodes)[1].status
-        if self.phi2 is not Status.FOUND:
-            for guess in open_ones:
-                self._without_plan[guess.program.id] = self.phi2, nodes
-        return self.phi2 is Status.FOUND
+        any_of = self.proposer.any_of(open_ones) if len(open_ones) > 1 else None
+        if any_of is None:
+            return nodes
+        found = self._searches.search("any", state, any_of, nodes)[1]
+        self.phi2 = found.status
+        if found.found:
+            return min(nodes, _FARTHER * max(1, found.nodes))
+        for guess in open_ones:
+            self._without_plan[guess.program.id] = self.phi2, nodes
+        return 0
 
     def _hope(
         self, state: State, proposals: Sequence[RewardProposal], nodes: int, boldness: Sequence[int]
@@ -287,15 +289,15 @@ class Agent:
     ) -> Status:
         """How the search for a way with a hopeful program ended; a way that was found is in the queue."""
         any_of = self.proposer.any_of(proposals) if len(proposals) > 1 else None
-        ended, purpose = Status.UNREACHABLE, f"hope {bold}"
+        ended, purpose, first = Status.UNREACHABLE, f"hope {bold}", max(1, nodes // _CAREFUL)
         for reward in [any_of] if any_of is not None else [p.program for p in proposals]:
-            simulation, found = self._searches.search(purpose, state, reward, nodes, program)
+            simulation, found = self._searches.search(purpose, state, reward, nodes, program, first=first)
             for _ in range(_VAIN_HOPES):
                 vain = self._vain(simulation, found)
                 if vain is None:
                     break
                 self.learner.leave_out(program, vain)
-                simulation, found = self._searches.search(purpose, state, reward, nodes, program)
+                simulation, found = self._searches.search(purpose, state, reward, nodes, program, first=first)
             if found.found and self._vain(simulation, found) is None:
                 hopeful = simulation, found, program
                 simulation, found, by = self._searches.sobered(bold, reward, nodes, hopeful, self._vain)
@@ -438,6 +440,10 @@ class Agent:
 
 _VAIN_HOPES = 3
 """Steps that are left out of a search for a hopeful way, one after the other, because they led elsewhere."""
+_FARTHER = 40
+"""So many times the nodes to the nearest of all guesses are worth it for one that is likelier."""
+_CAREFUL = 8
+"""The first search for a hopeful way has such a part of its nodes."""
 _DEAREST = 1e9
 _NEVER = Status.UNREACHABLE
 _UNKNOWN = (Status.BUDGET, -1)

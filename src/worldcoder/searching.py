@@ -120,14 +120,16 @@ class Searches:
         nodes: int,
         transition: Program | None = None,
         *,
+        first: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[Simulation, Plan]:
         """Plan. Where a program fails in an imagined step, that step is left out, and the search made again.
 
-        purpose: searches for one purpose that are in vain again and again have to wait for their turn.
+        purpose: searches for one purpose that are in vain again and again have to wait for their turn. first: nodes
+        of the first of them, if not all.
         """
         program, learner = transition or self.program, self._learner
-        nodes = self.patience.nodes(purpose, nodes)
+        nodes = self.patience.nodes(purpose, nodes, first)
         for _ in range(_SEARCHES):
             simulation = self.simulation(state, reward, program, progress=progress)
             found = _NOTHING_KNOWN

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from worldcoder.planning.model import Status
 
-NODES_PER_ACTION = 2_500
+NODES_PER_ACTION = 500
 """Nodes that are spent in vain for one purpose, on average, for each real action."""
 
-LEAST = 10
+LEAST = 20
 """A search whose turn it is not has so many times fewer nodes: what is near is found at once all the same."""
 
 
@@ -24,19 +24,23 @@ class Patience:
         self._waits: dict[str, int] = {}  # by purpose: actions from one search to the next
         self._next: dict[str, int] = {}
         self._most: dict[str, int] = {}
+        self._in_vain: dict[str, int] = {}
 
-    def nodes(self, purpose: str, nodes: int) -> int:
-        """The nodes for a search that would have so many."""
+    def nodes(self, purpose: str, nodes: int, first: int | None = None) -> int:
+        """The nodes for a search that would have so many. first: for the first one; each in vain doubles them."""
         small = self.now < self._next.get(purpose, 0)
+        if not small and first is not None:
+            nodes = min(nodes, first << self._in_vain.get(purpose, 0))
         self._most[purpose] = 0 if small else max(1, nodes // NODES_PER_ACTION)
         return max(1, nodes // LEAST) if small else nodes
 
     def note(self, purpose: str, status: Status) -> None:
         """How the search ended that `nodes` was asked for last."""
         if status is not Status.BUDGET:
-            self._waits.pop(purpose, None)
-            self._next.pop(purpose, None)
+            for known in (self._waits, self._next, self._in_vain):
+                known.pop(purpose, None)
         elif self._most[purpose]:
+            self._in_vain[purpose] = self._in_vain.get(purpose, 0) + 1
             wait = min(2 * self._waits.get(purpose, 0) or 1, self._most[purpose])
             self._waits[purpose], self._next[purpose] = wait, self.now + wait + 1
 

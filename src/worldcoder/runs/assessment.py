@@ -11,7 +11,11 @@ from worldcoder.programs import Actions, Check, Mismatch, Runner, WorldModel
 from worldcoder.world.values import Action, Goal, State, Transition
 
 FEW = 10
-"""Starts for which each search has its full budget."""
+"""Starts for which no search has less than the others."""
+_SHARE = 4
+"""A search from a start has such a part of the nodes: nothing is done with what it finds."""
+_LESS = 4
+"""After a search whose budget ran out the others have so many times fewer nodes: what all ask is mostly as hard."""
 
 
 def not_reproduced(model: WorldModel, transitions: Sequence[Transition], runner: Runner) -> list[Mismatch]:
@@ -33,11 +37,12 @@ def reachable(
     """φ2: whether the model admits a plan to a reward, from each start.
 
     actions: as the environment's. transitions: where the states come from in which it was asked.
-    budget: of each search, and less where there are many starts.
+    budget: of all searches; each has a part of it, and less where there are many starts, or after one that it did not
+    suffice for.
     """
     starts = tuple(starts)
     source = _source(actions, (*(s for s, _ in starts), *(t.next_state for t in transitions)))
-    budget = replace(budget, nodes=budget.nodes * FEW // max(FEW, len(starts)))
+    budget = replace(budget, nodes=max(1, budget.nodes * FEW // (_SHARE * max(FEW, len(starts)))))
     answers = []
     for state, goal in starts:
         try:
@@ -45,6 +50,8 @@ def reachable(
             if found.fault is not None:
                 runner.load(model.transition, model.reward(goal))
             answers.append(found.status)
+            if found.status is Status.BUDGET:
+                budget = replace(budget, nodes=max(1, budget.nodes // _LESS))
         except (ModelFormatError, ProgramError):  # no reward program for this goal, or a broken one
             answers.append(Status.UNREACHABLE)
     return answers

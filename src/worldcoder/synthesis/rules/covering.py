@@ -11,7 +11,11 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from worldcoder.synthesis.rules.effects import Effect
+from worldcoder.synthesis.rules.packed import Floats, Words, ascending, overlaps, pack
 
 _BEAM = 10
 _WHOLE = 5
@@ -26,7 +30,8 @@ _FAR = 1.25
 
 Condition = tuple[int, Effect]
 """A mask of literals, and the effect where they hold."""
-_Grown = tuple[float, int, int, float]  # score, condition, cover, price
+_Grown = tuple[int, int, float]
+"""A condition, the rows it holds in, and what its literals cost."""
 
 
 class Covering:
@@ -58,8 +63,9 @@ class Covering:
         self.effort = 0  # how often a literal was looked at in some rows
         self._least: dict[Effect, float] = {}  # what a rule with an effect costs at least
         rows = everything.bit_count() + 1
-        self._gain = [4.0 * math.log1p(n) for n in range(rows)]
-        self._loss = [3.0 * math.log1p(n) for n in range(rows)]
+        self._gain = 4.0 * np.log1p(np.arange(rows))
+        self._loss = 3.0 * np.log1p(np.arange(rows))
+        self._words = -(-rows // 64)
 
     def lists(self) -> Iterator[tuple[tuple[Condition, ...], float]]:
         """Lists that explain all rows, with their costs; the last condition of each is empty."""
@@ -173,12 +179,13 @@ class Covering:
                 if known is None or self._cost[literal] < self._cost[known]:
                     cheapest[cover] = literal
         columns = [(literal, cover) for cover, literal in cheapest.items()]
+        packed = pack(list(cheapest), self._words)
         asked = _STARTS if remaining == self._everything else 1  # only for the first rule others are tried
         for effect, wanted in self._wanted(remaining & ~fine):
             wrong = remaining & ~self._explained[effect]
             if wrong and self._cannot_win(found, asked, effect, wanted, remaining & ~fine):
                 continue
-            for condition, cover, price in self._grow(columns, remaining, wanted, wrong):
+            for condition, cover, price in self._grow(columns, packed, remaining, wanted, wrong):
                 total = price + self._rule_cost(condition, effect) + self._effect_cost[effect]
                 ratio = total / (cover & wanted).bit_count()
                 found.append((ratio, condition, effect, cover, total))
@@ -217,51 +224,71 @@ class Covering:
         return kept[:_MOST_EFFECTS]
 
     def _grow(
-        self, columns: Sequence[tuple[int, int]], remaining: int, wanted: int, wrong: int
-    ) -> list[tuple[int, int, float]]:
-        """Conditions that hold in rows that are wanted, and in none that are wrong: with cover and price."""
+        self, columns: Sequence[tuple[int, int]], packed: Words, remaining: int, wanted: int, wrong: int
+    ) -> list[_Grown]:
+        """Conditions that hold in rows that are wanted, and in none that are wrong: with cover and price.
+
+        packed: the rows of the columns.
+        """
         if not wrong:
             return [(0, remaining, 0.0)]
-        cost, gain, loss = self._cost, self._gain, self._loss
-        columns = [(literal, column) for literal, column in columns if column & wanted]
-        least = min((cost[literal] for literal, _ in columns), default=0.0)
-        beam: list[_Grown] = [(0.0, 0, remaining, 0.0)]
-        pure: list[tuple[int, int, float]] = []
+        fitting = packed & pack([wanted], len(packed))
+        useful = np.flatnonzero(fitting.any(axis=0))
+        columns = [columns[i] for i in useful.tolist()]
+        fitting, packed = fitting[:, useful], packed[:, useful]
+        spoiling = packed & pack([wrong], len(packed))
+        costs = np.array([self._cost[literal] for literal, _ in columns])
+        least, all_wanted = min(costs, default=0.0), wanted.bit_count()
+        beam: list[_Grown] = [(0, remaining, 0.0)]
+        pure: list[_Grown] = []
         for _ in range(_LONGEST):
-            following: dict[int, _Grown] = {}
             self.effort += len(beam) * len(columns)
-            for _, condition, cover, price in beam:
-                bad = (cover & wrong).bit_count()
-                for literal, column in columns:
-                    both = cover & column
-                    good = (both & wanted).bit_count()
-                    if not good:
-                        continue
-                    left = (both & wrong).bit_count()
-                    if left >= bad:
-                        continue
-                    total = price + cost[literal]
-                    score = total - gain[good] + loss[left]
-                    known = following.get(both)
-                    if known is None or score < known[0]:
-                        following[both] = (score, condition | 1 << literal, both, total)
-            grown = sorted(following.values(), key=lambda one: one[0])
-            pure += [one[1:] for one in grown if not one[2] & wrong][:_BEAM]
-            impure = [one for one in grown if one[2] & wrong]
-            beam = impure[:_BEAM]
+            covers = pack([cover for _, cover, _ in beam], len(packed))
+            good, left = overlaps(covers, fitting), overlaps(covers, spoiling)
+            bad = np.array([(cover & wrong).bit_count() for _, cover, _ in beam])
+            prices = np.array([price for *_, price in beam])[:, None] + costs
+            scores = prices - self._gain[good] + self._loss[left]
+            better = (good > 0) & (left < bad[:, None])
+            pure += _cheapest(beam, columns, prices, scores, better & (left == 0), _BEAM)
+            better &= left > 0
+            impure = _cheapest(beam, columns, prices, scores, better, _BEAM)
             # and those that lost nothing that is wanted, though many a literal is still needed
-            beam += [one for one in impure[_BEAM:] if not wanted & ~one[2]][:_WHOLE]
+            whole = _cheapest(beam, columns, prices, scores, better & (good == all_wanted), _BEAM + _WHOLE)
+            beam = impure + [one for one in whole if one not in impure][:_WHOLE]
             if not self._may_improve(beam, pure, wanted, least):
                 break
         return pure
 
-    def _may_improve(
-        self, beam: Sequence[_Grown], pure: Sequence[tuple[int, int, float]], wanted: int, least: float
-    ) -> bool:
+    def _may_improve(self, beam: Sequence[_Grown], pure: Sequence[_Grown], wanted: int, least: float) -> bool:
         """Whether one more literal, which at best takes away all that is wrong, may lead to a better or wider rule."""
         best, widest = math.inf, 0
         for _, cover, price in pure:
             good = (cover & wanted).bit_count()
             best, widest = min(best, price - self._gain[good]), max(widest, good)
-        goods = (((cover & wanted).bit_count(), price) for _, _, cover, price in beam)
+        goods = (((cover & wanted).bit_count(), price) for _, cover, price in beam)
         return any(good > widest or price + least - self._gain[good] < best for good, price in goods)
+
+
+def _cheapest(
+    beam: Sequence[_Grown],
+    columns: Sequence[tuple[int, int]],
+    prices: Floats,
+    scores: Floats,
+    which: NDArray[np.bool_],
+    most: int,
+) -> list[_Grown]:
+    """The best conditions with one more literal, one for each cover.
+
+    prices, scores (less is better), which: of each condition of the beam with each of the columns.
+    """
+    found: dict[int, _Grown] = {}
+    where = np.flatnonzero(which)
+    for i in ascending(scores.ravel()[where]):
+        one, other = divmod(int(where[i]), len(columns))
+        (condition, cover, _), (literal, column) = beam[one], columns[other]
+        both = cover & column
+        if both not in found:
+            found[both] = (condition | 1 << literal, both, float(prices[one, other]))
+            if len(found) == most:
+                break
+    return list(found.values())

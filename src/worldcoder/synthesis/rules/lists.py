@@ -9,11 +9,10 @@ not known yet.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import islice
 from operator import or_
 from typing import Any
@@ -22,6 +21,7 @@ from worldcoder.synthesis.rules.covering import Covering
 from worldcoder.synthesis.rules.effects import KEEP, Effect
 from worldcoder.synthesis.rules.language import Literal, literal_cost, speaks_of_itself
 from worldcoder.synthesis.rules.rows import Row, Rows
+from worldcoder.synthesis.rules.short_rules import Found, ShortRules
 
 RULE_COST = 1.0
 UNFINISHED_COST = 1e6
@@ -152,7 +152,7 @@ def _search(rows: Rows, literals: Literals, beam: int, most_rules: int, keep: in
         (),
     )  # the list so far that leaves the fewest rows unexplained
     for depth in range(most_rules):
-        following: dict[int, list[tuple[float, tuple[Rule, ...], _Found]]] = {}
+        following: dict[int, list[tuple[float, tuple[Rule, ...], Found]]] = {}
         for remaining, lists in layer.items():
             for effect in problem.last(remaining):
                 for cost, rules in lists:
@@ -191,10 +191,6 @@ def _search(rows: Rows, literals: Literals, beam: int, most_rules: int, keep: in
     return problem.widen(found, keep)
 
 
-_Found = tuple[int, Effect, int, float]
-"""A rule on some rows: its condition and effect, the rows that it covers, what it costs."""
-
-
 class _Problem:
     """The rows as columns: for each literal and each effect, the rows it holds in or explains, as bits."""
 
@@ -216,13 +212,19 @@ class _Problem:
         for effect, cover in sorted(self.explained.items(), key=lambda item: self.effect_cost[item[0]]):
             by_cover.setdefault(cover, effect)
         self.effects = [(effect, cover, cover.bit_count()) for cover, effect in by_cover.items()]
-        # what explains some rows explains the first of them, so that few effects are looked at for a rule
-        self._of_row: list[list[tuple[Effect, int, float]]] = [[] for _ in rows]
-        for effect, cover, _ in self.effects:
-            for i in bits(cover):
-                self._of_row[i].append((effect, ~cover, self.effect_cost[effect]))
         self._distinct = self._cheapest([*self.columns.items()])
-        self._rules: dict[int, list[_Found]] = {}
+        self._rules: dict[int, list[Found]] = {}
+
+    @cached_property
+    def _short(self) -> ShortRules:
+        effects = {}
+        for effect, cover, _ in self.effects:
+            own, foreign = (
+                self.effect_cost[effect] + self.rule_cost(some, effect) for some in (self._own, 0)
+            )
+            effects[effect] = cover, own, foreign
+        words = -(-self.everything.bit_length() // 64)
+        return ShortRules(self._distinct, self.literals.cost, self._own, effects, words)
 
     def _cheapest(self, columns: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Each column once, with its cheapest literal, the first of them where they cost the same."""
@@ -280,62 +282,13 @@ class _Problem:
             needed += 3.0 if left else self.effect_cost[effect]
         return needed
 
-    def rules(self, remaining: int) -> list[_Found]:
+    def rules(self, remaining: int) -> list[Found]:
         """Pure rules on the remaining rows, the most useful first."""
         found = self._rules.get(remaining)
         if found is None:
-            found = self._rules[remaining] = self._find_rules(remaining)
+            found = self._rules[remaining] = self._short.among(remaining)
+            self.literals.effort += 2 * self._short.looked_at**2
         return found
-
-    def _find_rules(self, remaining: int) -> list[_Found]:
-        cost = self.literals.cost
-        covers = [(literal, column & remaining) for literal, column in self._distinct]
-        some = self._cheapest([(literal, c) for literal, c in covers if c and c != remaining])
-        columns = sorted((cost[literal], literal, cover) for literal, cover in some)[:90]
-        rules: dict[tuple[int, Effect], tuple[float, int]] = {}
-        of_row = self._of_row
-
-        def offer(cover: int, condition: int, price: float) -> bool:
-            pure = False
-            for effect, others, effect_price in of_row[(cover & -cover).bit_length() - 1]:
-                if not cover & others:
-                    pure = True
-                    key = (cover, effect)
-                    total = price + self.rule_cost(condition, effect) + effect_price
-                    known = rules.get(key)
-                    if known is None or total < known[0]:
-                        rules[key] = (total, condition)
-            return pure
-
-        impure = [c for c in columns if not offer(c[2], 1 << c[1], c[0])]
-        seen: set[int] = set()
-        self.literals.effort += 2 * len(impure) ** 2
-        best_pairs = _Best(40, [cover & remaining for _, cover, _ in self.effects])
-        for i, (price, literal, cover) in enumerate(impure):
-            for price2, literal2, cover2 in impure[i + 1 :]:
-                both = cover & cover2
-                if not both or both in seen or both in (cover, cover2):
-                    continue
-                seen.add(both)
-                condition = 1 << literal | 1 << literal2
-                if not offer(both, condition, price + price2):
-                    best_pairs.offer(both, condition, price + price2)
-        for both, condition, price in best_pairs.found():
-            for price3, literal, cover3 in impure:
-                three = both & cover3
-                if three and three != both and three not in seen:
-                    seen.add(three)
-                    offer(three, condition | 1 << literal, price + price3)
-        ranked = sorted(
-            ((condition, effect, cover, price) for (cover, effect), (price, condition) in rules.items()),
-            key=lambda rule: rule[3] - 4.0 * math.log1p(rule[2].bit_count()),
-        )
-        best: dict[Effect, list[_Found]] = {}
-        for rule in ranked:  # each effect has its share, or the commonest would crowd out the others
-            share = best.setdefault(rule[1], [])
-            if len(share) < 8:
-                share.append(rule)
-        return [rule for share in best.values() for rule in share]
 
     def widen(self, lists: list[DecisionList], keep: int) -> list[DecisionList]:
         """Add lists that differ in one literal or effect and fit the data as well."""
@@ -383,43 +336,3 @@ class _Problem:
                 if not rule.condition >> other & 1 and cover & ~column == 0 and cost[other] < 3.0:
                     changed = Rule(rule.condition | 1 << other, rule.effect)
                     yield changed, cost[other] + self._base(changed.condition, rule.effect) - base_cost
-
-
-class _Best:
-    """The conditions that cover many rows of one effect and few others, as far as no effect explains them all.
-
-    covers: the rows that each effect explains.
-    """
-
-    def __init__(self, most: int, covers: Iterable[int]) -> None:
-        self._most = most
-        self._covers = sorted(((c.bit_count(), c) for c in covers if c), key=lambda c: -c[0])
-        self._heap: list[tuple[float, int, int, int, float]] = []
-        self._offered = 0
-
-    def offer(self, cover: int, condition: int, price: float) -> None:
-        """Take one in, unless there are enough better ones. Of two that are as good the first is better."""
-        size, full = cover.bit_count(), len(self._heap) >= self._most
-        # what one effect has to explain to be better than the worst that was taken
-        needed = (self._heap[0][0] + size + 0.3 * price) / 2 if full else 0.0
-        if size - 1 <= needed:
-            return
-        most = 0
-        for count, explained in self._covers:
-            if count <= most or count <= needed:
-                break
-            explains = (cover & explained).bit_count()
-            if explains > most:
-                most = explains
-        if most <= needed:
-            return
-        self._offered += 1
-        entry = (2 * most - size - 0.3 * price, -self._offered, cover, condition, price)
-        if not full:
-            heapq.heappush(self._heap, entry)
-        elif entry > self._heap[0]:
-            heapq.heapreplace(self._heap, entry)
-
-    def found(self) -> list[tuple[int, int, float]]:
-        """Covers, conditions and prices, the best first."""
-        return [entry[2:] for entry in sorted(self._heap, reverse=True)]
