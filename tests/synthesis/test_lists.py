@@ -7,7 +7,7 @@ import random
 import pytest
 
 from worldcoder.synthesis.rules.effects import KEEP, Effect
-from worldcoder.synthesis.rules.lists import UNFINISHED_COST, Literals, _Best, _Problem, search
+from worldcoder.synthesis.rules.lists import UNFINISHED_COST, Literals, _Problem, search
 from worldcoder.synthesis.rules.rows import Rows
 
 LITERALS = 12
@@ -64,25 +64,6 @@ def test_where_nothing_is_regular_what_explains_most_is_kept() -> None:
     commonest = max(_Problem(list(rows.by_mask.values()), literals()).explained.values(), key=int.bit_count)
     assert best.cost >= UNFINISHED_COST - 100
     assert commonest.bit_count() < len(explained) < len(rows)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_best_conditions_are_those_of_a_full_sort(seed: int) -> None:
-    """Most are left out without being looked at; of those that are as good, the first come first."""
-    rng = random.Random(seed)
-    effects = [rng.getrandbits(40) for _ in range(6)]
-    offered = [(rng.getrandbits(40), i, rng.randrange(4) / 2) for i in range(300)]
-    offered = [one for one in offered if all(one[0] & ~effect for effect in effects)]
-    best = _Best(25, effects)
-    for one in offered:
-        best.offer(*one)
-
-    def worth(one: tuple[int, int, float]) -> float:
-        cover, _, price = one
-        explained = max((cover & effect).bit_count() for effect in effects)
-        return 2 * explained - cover.bit_count() - 0.3 * price
-
-    assert best.found() == sorted(offered, key=lambda one: -worth(one))[:25]
 
 
 def test_a_rule_is_made_of_the_cheapest_literals_that_cover_the_same() -> None:

@@ -7,6 +7,9 @@ from worldcoder.planning.model import Status
 NODES_PER_ACTION = 500
 """Nodes that are spent in vain for one purpose, on average, for each real action."""
 
+_SOONER = 8
+"""The first time it waits so many times less."""
+
 LEAST = 20
 """A search whose turn it is not has so many times fewer nodes: what is near is found at once all the same."""
 
@@ -41,7 +44,8 @@ class Patience:
                 known.pop(purpose, None)
         elif self._most[purpose]:
             self._in_vain[purpose] = self._in_vain.get(purpose, 0) + 1
-            wait = min(2 * self._waits.get(purpose, 0) or 1, self._most[purpose])
+            most = self._most[purpose]
+            wait = min(2 * self._waits.get(purpose, 0) or -(-most // _SOONER), most)
             self._waits[purpose], self._next[purpose] = wait, self.now + wait + 1
 
     def renew(self) -> None:

@@ -5,6 +5,7 @@ A set is a column of an array of shape (words, sets); as elsewhere, the ones of 
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -60,8 +61,8 @@ def fingerprints(packed: Words) -> Words:
 @cache
 def _factors(words: int) -> Words:
     """Odd numbers, always the same ones. Shape (2, words, 1)."""
-    random = np.random.Generator(np.random.PCG64(0))
-    return random.integers(0, 2**63, (2, words, 1), dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    rng = random.Random(0)
+    return np.array([[[rng.getrandbits(64) | 1] for _ in range(words)] for _ in range(2)], dtype=np.uint64)
 
 
 def firsts(marks: Words) -> Numbers:
