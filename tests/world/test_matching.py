@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from worldcoder.world import Obj, State
-from worldcoder.world.difference import _assignment, match
+from worldcoder.world.difference import assignment, match
 
 Spot = tuple[int, int]
 
@@ -60,9 +60,9 @@ tables = st.integers(1, 5).flatmap(
 
 
 @given(tables)
-def test_an_assignment_costs_as_little_as_any(table: list[list[int]]) -> None:
+def test_anassignment_costs_as_little_as_any(table: list[list[int]]) -> None:
     costs = [[float(v) for v in row] for row in table]
-    found = _assignment(costs)
+    found = assignment(costs)
     size = range(len(costs))
     assert sorted(found) == list(size)
     assert sum(costs[i][found[i]] for i in size) == min(

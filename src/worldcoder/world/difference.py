@@ -90,11 +90,11 @@ def _exchange(before: State, after: State, result: list[int | None], kind: str) 
         return
     targets = [paired[i] for i in involved]
     costs = [[_distance(before.objects[i], after.objects[j]) for j in targets] for i in involved]
-    for i, n in zip(involved, _assignment(costs), strict=True):
+    for i, n in zip(involved, assignment(costs), strict=True):
         result[i] = targets[n]
 
 
-def _assignment(costs: list[list[float]]) -> list[int]:
+def assignment(costs: list[list[float]]) -> list[int]:
     """For each row of a square table a column of its own, so that the sum is least (Kuhn 1955, with potentials)."""
     size = len(costs)
     row_price, column_price = [0.0] * (size + 1), [0.0] * (size + 1)

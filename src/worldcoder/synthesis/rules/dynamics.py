@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from worldcoder.synthesis.rules.comings import Comings
 from worldcoder.synthesis.rules.doubts import Doubts
 from worldcoder.synthesis.rules.effects import DELETE, Effect, apply_effect
 from worldcoder.synthesis.rules.language import Context
@@ -56,6 +57,7 @@ class Dynamics:
         self._structure: tuple[Any, ...] = ()
         self.doubts = Doubts(self)
         self._passages = Passages()
+        self._comings = Comings()
         self._common: tuple[Any, int] = None, 0
         self._masks: dict[tuple[Any, ...], int] = {}
         self._outdated = False
@@ -78,7 +80,10 @@ class Dynamics:
 
     def observe(self, transition: Transition) -> bool:
         """Add one transition; returns whether the best rules say what it led to."""
-        index, observed = len(self.transitions), Observed(transition)
+        if self._comings.note(transition):
+            self.observed = [Observed(one, self._comings.fleeting) for one in self.transitions]
+            self._tell_again()
+        index, observed = len(self.transitions), Observed(transition, self._comings.fleeting)
         self._told.append(index)
         self.transitions.append(transition)
         self.observed.append(observed)
@@ -130,15 +135,19 @@ class Dynamics:
             targets = list(self.targets.values())
             if not self.sieve.sift(targets, self.literals, self._beyond()):
                 return
-            self.vocabulary = Vocabulary()
-            for told in self._told:
-                if not isinstance(told, int):
-                    self.vocabulary.begin(*told)
-                elif told not in self.sieve.aside:
-                    self.vocabulary.observe(self.transitions[told])
-            self._structure = self.vocabulary.structure()
-            self._outdated = True
-            self._forget_masks()
+            self._tell_again()
+
+    def _tell_again(self) -> None:
+        """All transitions are to be taken in anew, without those that are noise."""
+        self.vocabulary = Vocabulary(self._comings.fleeting)
+        for told in self._told:
+            if not isinstance(told, int):
+                self.vocabulary.begin(*told)
+            elif told not in self.sieve.aside:
+                self.vocabulary.observe(self.transitions[told])
+        self._structure = self.vocabulary.structure()
+        self._outdated = True
+        self._forget_masks()
 
     def _forget_masks(self) -> None:
         """The vocabulary has changed: other literals may be true."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
-from worldcoder.synthesis.rules.scene import KIND, PLACE, Thing, becomes, scene_of
+from worldcoder.synthesis.rules.matching import becomes
+from worldcoder.synthesis.rules.scene import KIND, PLACE, Thing, scene_of
 from worldcoder.synthesis.rules.statistics import Verb, same_value, vector_between
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
 from worldcoder.world.values import Transition
@@ -50,7 +51,7 @@ class Habits:
         me = scene.single(self._avatar) if self._avatar else None
         if verb in self._broken or me is None:
             return
-        became = becomes(transition.state, transition.next_state)
+        became = becomes(transition.state, transition.next_state, vocabulary.fleeting)
         still = len(scene.things) == len(transition.next_state.objects) and all(
             thing is me or _stayed(thing, became) for thing in scene.things
         )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from worldcoder.synthesis.rules.effects import DELETE, KEEP, UNKNOWN, Effect, attributes_made, effects
 from worldcoder.synthesis.rules.language import Context, place_terms
-from worldcoder.synthesis.rules.scene import PLACE, Scene, Thing, becomes, scene_of
+from worldcoder.synthesis.rules.matching import Ways, becomes
+from worldcoder.synthesis.rules.scene import PLACE, Scene, Thing, scene_of
 from worldcoder.synthesis.rules.statistics import same_value
 from worldcoder.synthesis.rules.targets import CREATES, EXISTS, Target, TargetKey, created
 from worldcoder.world.values import Transition
@@ -17,13 +18,13 @@ _UNKNOWN: dict[Effect, float] = {UNKNOWN: 12.0}
 
 
 class Observed:
-    """One transition, in terms of the scene before it."""
+    """One transition, in terms of the scene before it. fleeting: see `comings.py`."""
 
-    def __init__(self, transition: Transition) -> None:
+    def __init__(self, transition: Transition, fleeting: Mapping[str, Ways]) -> None:
         self.scene = scene_of(transition.state)
         self.action = transition.action
         self._after = scene_of(transition.next_state)
-        self._became = becomes(transition.state, transition.next_state)
+        self._became = becomes(transition.state, transition.next_state, fleeting)
         self._back = {
             new.index: thing
             for thing, new in zip(self.scene.things, self._became, strict=True)

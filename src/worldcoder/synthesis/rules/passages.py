@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from worldcoder.synthesis.rules.scene import PLACE, becomes, scene_of
+from worldcoder.synthesis.rules.matching import becomes
+from worldcoder.synthesis.rules.scene import PLACE, scene_of
 from worldcoder.synthesis.rules.vocabulary import Look, Vocabulary
 from worldcoder.world.values import Action, Transition
 
@@ -58,7 +59,7 @@ class Passages:
             or not _moves(vocabulary, transition.action)
         ):
             return
-        became = becomes(transition.state, transition.next_state)
+        became = becomes(transition.state, transition.next_state, vocabulary.fleeting)
         chain, place = [avatar], avatar.place
         while chain:
             place = (place[0] + direction[0], place[1] + direction[1])

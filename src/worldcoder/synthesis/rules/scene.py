@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from worldcoder.world.difference import match
 from worldcoder.world.values import Ref, State
 
 Place = tuple[Any, Any]
@@ -127,9 +126,3 @@ def _altered(scene: Scene, changes: Sequence[_Change], gone: Collection[int]) ->
 def scene_of(state: State) -> Scene:
     """The scene of a state; the same state gives the same scene."""
     return Scene(state)
-
-
-def becomes(before: State, after: State) -> list[Thing | None]:
-    """For each thing of the scene before, the thing it became in the scene after, or None."""
-    things = scene_of(after).things
-    return [None if j is None else things[j] for j in match(before, after)]

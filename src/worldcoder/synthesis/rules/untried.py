@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
+from worldcoder.synthesis.rules.matching import becomes
+from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, scene_of
 from worldcoder.synthesis.rules.statistics import Verb, same_value
 from worldcoder.synthesis.rules.tables import table_text
 from worldcoder.synthesis.rules.vocabulary import Vocabulary
@@ -55,7 +56,7 @@ class Untried:
             self._puts.clear()
         for transition in transitions[self._read :]:
             scene = scene_of(transition.state)
-            became = becomes(transition.state, transition.next_state)
+            became = becomes(transition.state, transition.next_state, vocabulary.fleeting)
             for touch, me, thing in _touches(vocabulary, scene, transition.action):
                 changes = _changes(me, thing, became)
                 if touch[1] == NOTHING and _put_down(me, became):

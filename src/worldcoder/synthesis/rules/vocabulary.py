@@ -15,7 +15,8 @@ from typing import Any
 from worldcoder.synthesis.rules.bearings import find_bearings
 from worldcoder.synthesis.rules.births import Births
 from worldcoder.synthesis.rules.headings import Heading, OwnMoves, Remembered, Slides
-from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, becomes, scene_of
+from worldcoder.synthesis.rules.matching import Ways, becomes
+from worldcoder.synthesis.rules.scene import KIND, PLACE, Scene, Thing, scene_of
 from worldcoder.synthesis.rules.statistics import (
     Vector,
     Verb,
@@ -45,8 +46,9 @@ _ASTRAY = 3
 
 @dataclass
 class Vocabulary:
-    """Counts over all transitions seen, and what follows from them. `observe` adds one transition."""
+    """Counts over all transitions seen, and what follows from them. `observe` adds one. fleeting: see `comings.py`."""
 
+    fleeting: Mapping[str, Ways] = field(default_factory=dict)
     avatar: str | None = None
     steps: dict[Verb, Vector] = field(default_factory=dict)
     facing: str | None = None
@@ -179,7 +181,7 @@ class Vocabulary:
         self._transitions += 1
         name = self.verb(transition.action)
         self._meet(transition.action)
-        became = becomes(transition.state, transition.next_state)
+        became = becomes(transition.state, transition.next_state, self.fleeting)
         changed: dict[str, None] = {}
         looks_change = False
         for thing, new in zip(scene.things, became, strict=True):
