@@ -14,6 +14,11 @@ settings.register_profile("any machine", deadline=None, suppress_health_check=[H
 settings.load_profile("any machine")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The pages, each of them one long test, go first: else one process waits for the other in the end."""
+    items.sort(key=lambda item: item.path.name != "test_docs.py")
+
+
 @pytest.fixture(scope="session")
 def runner() -> Iterator[Runner]:
     """Locked workers, as everybody gets them."""
