@@ -68,3 +68,34 @@ def test_a_thing_with_a_name_stays_the_same_thing() -> None:
         thing.name: new and new.place for thing, new in zip(scene_of(before).things, became, strict=True)
     }
     assert places == {"first": (5, 5), None: (3, 2)}
+
+
+def test_what_things_refer_to_is_the_same_after_a_step() -> None:
+    """Each drop has a cloud, a well and a jug, which are other objects in each state."""
+    parts = [Obj("Part", x=8, y=8), Obj("Part", name="well", x=8, y=7), Obj("Part", x=7, y=7)]
+    comings = Comings()
+    for seen in rain(2):
+        before, after = (
+            State(
+                [
+                    *parts,
+                    *(
+                        Obj("Drop", x=o.x, y=o.y, cloud=parts[0], well=parts[1], jug=parts[2])
+                        for o in state.all("Drop")
+                    ),
+                ]
+            )
+            for state in (seen.state, seen.next_state)
+        )
+        step = Transition(before, "", seen.action, after, 0.0, False)
+        comings.note(step)
+        became = becomes(before, after, comings.fleeting)
+    assert "Drop" in comings.fleeting
+    fallen = [
+        (thing.place, new and new.place)
+        for thing, new in zip(scene_of(before).things, became, strict=True)
+        if thing.kind == "Drop"
+    ]
+    assert fallen and all(
+        new == (None if old is None or old[1] + 1 == FLOOR else (old[0], old[1] + 1)) for old, new in fallen
+    )

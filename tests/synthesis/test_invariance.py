@@ -62,7 +62,9 @@ def test_other_names_in_the_same_order_change_nothing(world: str, course: Callab
     assert renamed == course(world, 0)
 
 
-@pytest.mark.parametrize(("world", "seed"), [(SOKOBAN, 0), (SOKOBAN, 1), (KEYS, 0), (RAILWAY, 0)])
+@pytest.mark.parametrize(
+    ("world", "seed"), [(SOKOBAN, 0), (SOKOBAN, 1), (SOKOBAN, 2), (KEYS, 0), (RAILWAY, 0)]
+)
 def test_other_names_in_another_order_change_nothing(
     world: str, seed: int, course: Callable[..., Course]
 ) -> None:

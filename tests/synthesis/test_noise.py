@@ -49,7 +49,7 @@ def learned(seen: list[Transition], every: int) -> RulesSynthesizer:
     return synthesizer
 
 
-@pytest.mark.parametrize("every", [60, 300])
+@pytest.mark.parametrize("every", [20, 300])
 @pytest.mark.parametrize("noise", [{"failing": 0.2}, {"wrong": 0.05}])
 def test_what_is_learned_under_noise_is_exact(runner: Runner, noise: dict[str, float], every: int) -> None:
     seen = walked("sokoban", 300, **noise)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import random
 from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,3 +78,44 @@ def test_short_rules_are_right_and_the_best_of_two_literals_are_among_them(
                 condition = sum(1 << i for i in literals)
                 price = sum(cost[i] for i in literals) + (near if condition & own else far)
                 assert best[effect] <= price - 4.0 * math.log1p(cover.bit_count()) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pairs_that_a_third_literal_is_added_to_are_the_best_of_a_full_sort(seed: int) -> None:
+    """Said in plain Python: literals by price, pairs, and the 40 best pairs with a third literal."""
+    rng = random.Random(seed)
+    remaining = (1 << 60) - 1
+    columns = [rng.getrandbits(60) | rng.getrandbits(60) for _ in range(16)]
+    cost = [1.0 + i / 64 for i in range(16)]  # no two conditions cost the same
+    explained = [rng.getrandbits(60) & rng.getrandbits(60) for _ in range(5)]
+    effects = {("set", i): (rows, 1.0, 2.0) for i, rows in enumerate(explained)}
+    found = ShortRules(list(enumerate(columns)), cost, 0, effects, 1).among(remaining)
+
+    def pure(cover: int) -> bool:
+        return any(not cover & ~rows for rows in explained)
+
+    def badness(pair: tuple[int, int, float]) -> float:
+        most = max((pair[0] & rows).bit_count() for rows in explained)
+        return pair[0].bit_count() - 2 * most + 0.3 * pair[2]
+
+    offered = [(column, 1 << i, cost[i]) for i, column in enumerate(columns)]
+    single = [one for one in offered if not pure(one[0])]
+    pairs: dict[int, tuple[int, int, float]] = {}
+    for (a, one, price), (b, two, more) in combinations(single, 2):
+        if a & b and a & b not in (a, b):
+            pairs.setdefault(a & b, (a & b, one | two, price + more))
+    best = sorted((p for p in pairs.values() if not pure(p[0]) and p[0].bit_count() > 1), key=badness)[:40]
+    threes: dict[int, tuple[int, int, float]] = {}
+    for cover, condition, price in best:
+        for column, literal, more in single:
+            three = cover & column
+            if three and three != cover and three not in pairs:
+                threes.setdefault(three, (three, condition | literal, price + more))
+    for effect, (rows, _, far) in effects.items():
+        fitting = [
+            one for one in (*offered, *pairs.values(), *threes.values()) if one[0] and not one[0] & ~rows
+        ]
+        ranks = sorted(price + far - 4.0 * math.log1p(cover.bit_count()) for cover, _, price in fitting)[:8]
+        mine = [price - 4.0 * math.log1p(cover.bit_count()) for _, e, cover, price in found if e == effect]
+        assert np.allclose(mine, ranks)
+    assert len(pairs) > 40 and threes

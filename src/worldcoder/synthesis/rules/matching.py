@@ -37,7 +37,7 @@ class Ways:
         way, total = _way(thing, new), sum(self.seen.values())
         went = 0.0 if way is None else math.log((total + 1) / (self.seen.get(way, 0) + 0.5))
         leaps = way is not None and max(map(abs, way)) > 1
-        changed: int = sum(new.values.get(a) != v for a, v in thing.values.items() if a != PLACE)
+        changed = sum(_differ(v, new.values.get(a)) for a, v in thing.values.items() if a != PLACE)
         return went + _LEAPS * leaps + _OTHERWISE * changed
 
 
@@ -65,6 +65,13 @@ def ways_in(steps: Sequence[tuple[State, State]], matches: Sequence[Became], kin
         if (new := became[thing.index]) is not None and (way := _way(thing, new)) is not None
     )
     return Ways(seen)
+
+
+def _differ(old: object, new: object) -> bool:
+    """Whether a value has changed. Of things that are referred to names alone tell, for these are of two scenes."""
+    if isinstance(old, Thing) and isinstance(new, Thing):
+        return old.name != new.name
+    return old != new
 
 
 def _way(thing: Thing, new: Thing) -> Vector | None:
